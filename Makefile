@@ -1,0 +1,46 @@
+# `make demo` and `make test` do all set-up on a machine that has python3, make and a package index.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+CONSTRAINTS := $(shell $(PYTHON) -c "import sys; print('--constraint constraints.txt' if sys.version_info[:2] == (3, 11) else '')")
+WORKERS ?= 2
+
+.PHONY: demo test acceptance lint bench docs clean
+
+demo: $(VENV)/.core
+	$(BIN)/python -m paritylab.experiments.hidden_progress.figure1_left --out out/demo
+
+test: $(VENV)/.dev lint
+	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --doctest-modules paritylab --ignore=paritylab/bench
+
+acceptance: $(VENV)/.bench
+	$(BIN)/python -m pytest -m acceptance -v -s
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench
+	$(BIN)/paritylab bench
+
+$(VENV)/.python:
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/.python
+	$(PIP) install $(CONSTRAINTS) --editable .
+	touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.python
+	$(PIP) install $(CONSTRAINTS) --editable '.[dev]'
+	touch $@ $(VENV)/.core
+
+$(VENV)/.bench: pyproject.toml constraints.txt | $(VENV)/.python
+	$(PIP) install $(CONSTRAINTS) --editable '.[dev,bench]'
+	touch $@ $(VENV)/.dev $(VENV)/.core
+
+clean:
+	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,108 @@
+"""paritylab: what can gradient descent learn on the Boolean cube, and what can it not?
+
+The public names, in the order in which data moves. They are loaded on first use, so that importing
+the package (and asking the command line for help) does not wait for JAX.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .cube import bit_mask as bit_mask, cube as cube, root_key as root_key
+    from .distributions import (
+        AbstractDistribution as AbstractDistribution,
+        Encoded as Encoded,
+        FlippedLabels as FlippedLabels,
+        Mixture as Mixture,
+        Points as Points,
+        Product as Product,
+        ShiftedInputs as ShiftedInputs,
+        Uniform as Uniform,
+        draw as draw,
+    )
+    from .networks import (
+        MLP as MLP,
+        AbstractInitialization as AbstractInitialization,
+        BernoulliInitialization as BernoulliInitialization,
+        DisjointPolyNet as DisjointPolyNet,
+        GaussianInitialization as GaussianInitialization,
+        GlorotInitialization as GlorotInitialization,
+        NeuronRecipe as NeuronRecipe,
+        OscillatingPolynomial as OscillatingPolynomial,
+        PolyNet as PolyNet,
+        Power as Power,
+        SignInitialization as SignInitialization,
+        Sinusoid as Sinusoid,
+        TernaryInitialization as TernaryInitialization,
+        Transformer as Transformer,
+        TriangleWave as TriangleWave,
+        UniformInitialization as UniformInitialization,
+        Zigzag as Zigzag,
+        realize as realize,
+        relu as relu,
+        relu6 as relu6,
+        sigmoid as sigmoid,
+        square as square,
+    )
+    from .statistics import (
+        median_interval as median_interval,
+        quantile as quantile,
+        wilson_interval as wilson_interval,
+    )
+    from .targets import (
+        AbstractTarget as AbstractTarget,
+        Parity as Parity,
+        Symmetric as Symmetric,
+        full_parity as full_parity,
+        majority as majority,
+        random_disjoint_parity as random_disjoint_parity,
+        random_parity as random_parity,
+        random_symmetric as random_symmetric,
+    )
+    from .training import (
+        AbstractRecord as AbstractRecord,
+        FreshError as FreshError,
+        FreshLoss as FreshLoss,
+        Hinge as Hinge,
+        Optimizer as Optimizer,
+        Outcome as Outcome,
+        Progress as Progress,
+        Runs as Runs,
+        SampleError as SampleError,
+        Snapshot as Snapshot,
+        ValidationError as ValidationError,
+        Weights as Weights,
+        correlation as correlation,
+        logistic as logistic,
+        square_loss as square_loss,
+        train as train,
+    )
+
+_HOMES = {
+    "cube": "bit_mask cube root_key",
+    "statistics": "median_interval quantile wilson_interval",
+    "targets": "AbstractTarget Parity Symmetric full_parity majority random_disjoint_parity random_parity "
+    "random_symmetric",
+    "distributions": "AbstractDistribution Encoded FlippedLabels Mixture Points Product ShiftedInputs Uniform draw",
+    "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet GaussianInitialization "
+    "GlorotInitialization NeuronRecipe OscillatingPolynomial PolyNet Power SignInitialization Sinusoid "
+    "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag realize relu relu6 sigmoid square",
+    "training": "AbstractRecord FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError Snapshot "
+    "ValidationError Weights correlation logistic square_loss train",
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
+__all__ = [*_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

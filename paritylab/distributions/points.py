@@ -1,0 +1,58 @@
+"""A finite sample as a distribution."""
+
+import os
+
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from .base import AbstractDistribution, Examples, Support
+
+
+class Points(AbstractDistribution):
+    """Some examples, each as likely as any other. `sample` draws with replacement."""
+
+    x: Float[Array | np.ndarray, "*runs points n"]
+    y: Float[Array | np.ndarray, "*runs points"]
+
+    def __init__(self, x: Float[Array | np.ndarray, "points n"], y: Float[Array | np.ndarray, " points"]):
+        if x.ndim != 2 or len(x) < 1 or y.shape != x.shape[:1]:
+            raise ValueError(
+                f"`Points` needs at least one row of x and one label a row, got x {x.shape} and y {y.shape}."
+            )
+        self.x, self.y = x, y
+
+    @property
+    def n(self) -> int:
+        return self.x.shape[-1]
+
+    def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
+        return self.examples(jr.randint(key, (batch,), 0, len(self.x)))
+
+    def examples(self, index: Array) -> Examples:
+        """The examples with these numbers."""
+        return jnp.asarray(self.x, jnp.float32)[index], jnp.asarray(self.y, jnp.float32)[index]
+
+    def support(self) -> Support:
+        points = len(self.x)
+        return jnp.asarray(self.x, jnp.float32), jnp.asarray(self.y, jnp.float32), jnp.full(points, 1 / points)
+
+
+def draw(distribution: AbstractDistribution, size: int, *, key: PRNGKeyArray) -> Points:
+    """A finite sample of `size` independent examples, drawn once."""
+    if size < 1:
+        raise ValueError(f"A sample needs at least one example, got size={size}.")
+    need, have = 4 * size * (distribution.n + 1), memory()
+    if 2 * need > have:
+        raise ValueError(
+            f"A sample of size={size} with n={distribution.n} needs {need / 2**30:.1f} GiB twice over, "
+            f"and this machine has {have / 2**30:.1f} GiB. Draw fewer examples, or train online."
+        )
+    x, y = distribution.sample(key, size)
+    return Points(x, y)
+
+
+def memory() -> int:
+    """Bytes of main memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,0 +1,1 @@
+"""CLAIMED: one folder per paper, one file per figure or table."""

@@ -1,0 +1,1 @@
+"""Hidden Progress in Deep Learning: SGD Learns Parities Near the Computational Limit (Barak et al., 2022)."""

@@ -1,0 +1,101 @@
+"""One look for all figures: few inks, told apart by line style as well, so that they survive grey printing."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+
+matplotlib.use("Agg", force=False)
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from .training.runs import Runs
+
+INKS = ("#0b4f8a", "#c8501e", "#3a7d44", "#7a4fa3", "#8a6d00", "#444444")
+STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)), (0, (1, 1)))
+
+LOOK: dict[str, Any] = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.5,
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+    "savefig.bbox": "tight",
+    "savefig.pad_inches": 0.03,
+}
+
+
+def panels(rows: int, columns: int, *, width: float = 2.6, height: float = 2.0) -> tuple[Figure, np.ndarray]:
+    """A figure with a grid of axes of the given size in inches."""
+    with plt.rc_context(LOOK):
+        figure, axes = plt.subplots(rows, columns, figsize=(width * columns, height * rows), squeeze=False)
+    return figure, axes
+
+
+def save(figure: Figure, path: Path) -> list[Path]:
+    """Writes the figure as PNG and PDF beside each other."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    paths = [path.with_suffix(suffix) for suffix in (".png", ".pdf")]
+    with plt.rc_context(LOOK):
+        for each in paths:
+            figure.savefig(each, dpi=200)
+    plt.close(figure)
+    return paths
+
+
+def plot_runs(runs: "Runs") -> Figure:
+    """Recorded errors or losses over steps, one thin line a run; without records, the fraction that learned."""
+    figure, axes = panels(1, 1, width=5, height=3.2)
+    axis: Axes = axes[0, 0]
+    names = [name for name in runs.columns if name != "seed"]
+    points = list(zip(*(runs.columns[name].tolist() for name in names), strict=True))
+    labels = {point: ", ".join(f"{name} {value}" for name, value in zip(names, point, strict=True)) for point in points}
+    with plt.rc_context(LOOK):
+        if runs.recorded:
+            _draw_curves(axis, runs, points, labels)
+        else:
+            _draw_fractions(axis, runs, points, labels)
+        axis.set_xlabel("step")
+        axis.legend()
+    return figure
+
+
+def _draw_curves(axis: Axes, runs: "Runs", points: list[Any], labels: dict[Any, str]) -> None:
+    curves = runs.curves()
+    known = ("validation_error", "fresh_error", "sample_error", "fresh_loss", "progress")
+    name = next(name for name in known if name in curves)
+    for i, point in enumerate(dict.fromkeys(points)):
+        first = True
+        for run in np.flatnonzero([each == point for each in points]):
+            rows = curves[curves.run == run]
+            style: dict[str, Any] = {
+                "color": INKS[i % len(INKS)],
+                "linestyle": STYLES[i % len(STYLES)],
+                "linewidth": 0.8,
+                "alpha": 0.7,
+            }
+            axis.plot(rows.step, rows[name], label=labels[point] if first else None, **style)
+            first = False
+    axis.set_ylabel(name.replace("_", " "))
+    axis.set_ylim(bottom=0)
+
+
+def _draw_fractions(axis: Axes, runs: "Runs", points: list[Any], labels: dict[Any, str]) -> None:
+    for i, point in enumerate(dict.fromkeys(points)):
+        here = np.array([each == point for each in points])
+        times = np.sort(runs.converged_at[here])
+        times = times[np.isfinite(times)]
+        steps = np.concatenate([[0], times, [runs.steps.max()]])
+        fraction = np.concatenate([[0], np.arange(1, len(times) + 1), [len(times)]]) / here.sum()
+        style: dict[str, Any] = {"color": INKS[i % len(INKS)], "linestyle": STYLES[i % len(STYLES)]}
+        axis.step(steps, fraction, where="post", label=labels[point], **style)
+    axis.set_ylabel("fraction of runs that learned")
+    axis.set_ylim(0, 1.02)

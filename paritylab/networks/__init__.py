@@ -1,0 +1,28 @@
+"""WITH WHAT: recipes of networks, and where their weights start."""
+
+from .activations import (
+    OscillatingPolynomial as OscillatingPolynomial,
+    Power as Power,
+    Sinusoid as Sinusoid,
+    TriangleWave as TriangleWave,
+    Zigzag as Zigzag,
+    gelu as gelu,
+    relu as relu,
+    relu6 as relu6,
+    sigmoid as sigmoid,
+    square as square,
+)
+from .base import Network as Network, Recipe as Recipe
+from .constructions import realize as realize
+from .initializations import (
+    AbstractInitialization as AbstractInitialization,
+    BernoulliInitialization as BernoulliInitialization,
+    GaussianInitialization as GaussianInitialization,
+    GlorotInitialization as GlorotInitialization,
+    SignInitialization as SignInitialization,
+    TernaryInitialization as TernaryInitialization,
+    UniformInitialization as UniformInitialization,
+)
+from .mlp import MLP as MLP, NeuronRecipe as NeuronRecipe, paired as paired
+from .polynet import DisjointPolyNet as DisjointPolyNet, PolyNet as PolyNet
+from .transformer import Transformer as Transformer

@@ -1,0 +1,106 @@
+"""Where the weights start.
+
+An initialization draws one layer at a time: `weights` of a given shape and fan-in, and `biases`.
+The usual ones (hidden-progress, 002-I1 to I3) treat all layers alike; the structured ones (signs
+with a grid of biases; ternary weights with large outputs) are made for two layers with `paired`
+units, which start as the zero function.
+"""
+
+import abc
+
+import equinox as eqx
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+
+class AbstractInitialization(eqx.Module):
+    """The law of the weights of one layer at the start."""
+
+    @abc.abstractmethod
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        """The weights of a hidden layer."""
+
+    @abc.abstractmethod
+    def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        """The biases of a hidden layer."""
+
+    def outputs(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        """The weights of the output layer; like any other layer's unless a class says otherwise."""
+        return self.weights(key, shape, fan_in)
+
+
+class UniformInitialization(AbstractInitialization):
+    """U[-c, c] with c = 1/sqrt(fan-in), for weights and biases: the default of deep-learning packages."""
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        bound = fan_in**-0.5
+        return jr.uniform(key, shape, jnp.float32, -bound, bound)
+
+    biases = weights
+
+
+class GaussianInitialization(AbstractInitialization):
+    """N(0, 2 / fan-in), for weights and biases."""
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jr.normal(key, shape, jnp.float32) * (2 / fan_in) ** 0.5
+
+    biases = weights
+
+
+class BernoulliInitialization(AbstractInitialization):
+    """+-c with c = 1/sqrt(fan-in), for weights and biases."""
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jr.rademacher(key, shape, jnp.float32) * fan_in**-0.5
+
+    biases = weights
+
+
+class GlorotInitialization(AbstractInitialization):
+    """U[-c, c] with c = sqrt(6 / (fan-in + fan-out)), biases 0; the matrices of the Transformer."""
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        fan_out = int(np.prod(shape)) // fan_in
+        bound = (6 / (fan_in + fan_out)) ** 0.5
+        return jr.uniform(key, shape, jnp.float32, -bound, bound)
+
+    def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jnp.zeros(shape, jnp.float32)
+
+
+class SignInitialization(AbstractInitialization):
+    """Signs for weights and outputs, biases uniform on -1 + 1/k, -1 + 2/k, ..., 1 - 1/k.
+
+    Meant to be paired: the start of Theorem 4 of hidden-progress (Appendix B.1).
+    """
+
+    k: int = eqx.field(static=True)
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jr.rademacher(key, shape, jnp.float32)
+
+    def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jr.randint(key, shape, 1, 2 * self.k).astype(jnp.float32) / self.k - 1
+
+
+class TernaryInitialization(AbstractInitialization):
+    """Weights uniform on {-1, 0, 1}, biases 1/(8k), outputs U[-n/k, n/k].
+
+    Meant to be paired: the start of Theorem 3 of learning-parities, with the copied pair that its
+    proof needs in place of the printed negated one.
+    """
+
+    n: int = eqx.field(static=True)
+    k: int = eqx.field(static=True)
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jr.randint(key, shape, -1, 2).astype(jnp.float32)
+
+    def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jnp.full(shape, 1 / (8 * self.k), jnp.float32)
+
+    def outputs(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jr.uniform(key, shape, jnp.float32, -self.n / self.k, self.n / self.k)

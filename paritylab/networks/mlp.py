@@ -1,0 +1,131 @@
+"""Feed-forward networks of any depth, and neurons without an output layer."""
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from .activations import Activation, relu
+from .base import check_width
+from .initializations import AbstractInitialization, UniformInitialization
+
+
+class Layer(eqx.Module):
+    """z = weight @ x + bias; `weight` is a matrix, or a vector when there is one output."""
+
+    weight: Float[Array, "*out inputs"]
+    bias: Float[Array, "*out"]
+
+    def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, "*out"]:
+        return self.weight @ x + self.bias
+
+
+class FeedForward(eqx.Module):
+    """output(activation(hidden[-1](... activation(hidden[0](x)))))."""
+
+    hidden: tuple[Layer, ...]
+    output: Layer
+    activation: Activation
+
+    def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
+        for layer in self.hidden:
+            x = self.activation(layer(x))
+        return self.output(x)
+
+
+class Neuron(eqx.Module):
+    """activation(w . x + b), with no output layer."""
+
+    hidden: Layer
+    activation: Activation
+
+    def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
+        return self.activation(self.hidden(x))
+
+
+class MLP(eqx.Module):
+    """Recipe of a network with one or more hidden layers and a trainable output bias.
+
+    `width` is the number of units of the hidden layer, or a sequence of numbers for a deeper network.
+    With `paired`, the second half of the last hidden layer copies the first and its outputs are the
+    negatives, so that the network starts as the zero function.
+
+    >>> from paritylab.cube import root_key
+    >>> MLP(width=(10, 5))(20, key=root_key(0)).hidden[1].weight.shape
+    (5, 10)
+    """
+
+    widths: tuple[int, ...] = eqx.field(static=True)
+    activation: Activation
+    initialization: AbstractInitialization
+    paired: bool = eqx.field(static=True)
+
+    def __init__(
+        self,
+        width: int | Sequence[int],
+        activation: Activation = relu,
+        initialization: AbstractInitialization | None = None,
+        *,
+        paired: bool = False,
+    ):
+        self.widths = (width,) if isinstance(width, int) else tuple(width)
+        for each in self.widths:
+            check_width(each)
+        if paired and self.widths[-1] % 2:
+            raise ValueError(f"Paired units come in twos, got width={self.widths[-1]}. Use an even width.")
+        self.activation = activation
+        self.initialization = UniformInitialization() if initialization is None else initialization
+        self.paired = paired
+
+    def __call__(self, n: int, *, key: PRNGKeyArray) -> FeedForward:
+        sizes = (n, *self.widths)
+        keys = jr.split(key, len(sizes))
+        hidden = tuple(
+            _layer(self.initialization, layer_key, fan_in, fan_out)
+            for layer_key, fan_in, fan_out in zip(keys, sizes[:-1], sizes[1:], strict=False)
+        )
+        weight_key, bias_key = jr.split(keys[-1])
+        output = Layer(
+            self.initialization.outputs(weight_key, (sizes[-1],), sizes[-1]),
+            self.initialization.biases(bias_key, (), sizes[-1]),
+        )
+        network = FeedForward(hidden, output, self.activation)
+        return paired(network) if self.paired else network
+
+
+class NeuronRecipe(eqx.Module):
+    """Recipe of a single neuron without an output layer (settings (xi) to (xiv) of hidden-progress)."""
+
+    activation: Activation
+    initialization: AbstractInitialization
+
+    def __init__(self, activation: Activation, initialization: AbstractInitialization | None = None):
+        self.activation = activation
+        self.initialization = UniformInitialization() if initialization is None else initialization
+
+    def __call__(self, n: int, *, key: PRNGKeyArray) -> Neuron:
+        weight_key, bias_key = jr.split(key)
+        weight = self.initialization.weights(weight_key, (n,), n)
+        return Neuron(Layer(weight, self.initialization.biases(bias_key, (), n)), self.activation)
+
+
+def _layer(initialization: AbstractInitialization, key: PRNGKeyArray, fan_in: int, fan_out: int) -> Layer:
+    weight_key, bias_key = jr.split(key)
+    weight = initialization.weights(weight_key, (fan_out, fan_in), fan_in)
+    return Layer(weight, initialization.biases(bias_key, (fan_out,), fan_in))
+
+
+def paired(network: FeedForward) -> FeedForward:
+    """The network whose second half of units cancels the first: the zero function, with gradients.
+
+    The pair must share w and b and differ in the sign of u (hidden-progress B.1; the version printed
+    in learning-parities negates w and b as well, and does not start at zero).
+    """
+    half = len(network.output.weight) // 2
+    last = network.hidden[-1]
+    copied = Layer(jnp.tile(last.weight[:half], (2, 1)), jnp.tile(last.bias[:half], 2))
+    outputs = network.output.weight[:half]
+    output = Layer(jnp.concatenate([outputs, -outputs]), jnp.zeros_like(network.output.bias))
+    return FeedForward((*network.hidden[:-1], copied), output, network.activation)

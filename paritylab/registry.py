@@ -1,0 +1,80 @@
+"""Names for the command line, free of JAX: what exists, and which setting of which paper it is."""
+
+import difflib
+from typing import NamedTuple
+
+
+class NetworkEntry(NamedTuple):
+    """A network by name. `recipe` and `activation` are names in `paritylab`; `(k)` follows the target's degree."""
+
+    recipe: str
+    activation: str | None
+    settings: str
+    what: str
+
+
+NETWORKS = {
+    "relu-mlp": NetworkEntry("MLP", "relu", "(i) width 10, (ii) 100, (iii) 1000, (*i) k", "two layers, ReLU"),
+    "relu6-mlp": NetworkEntry("MLP", "relu6", "", "two layers, ReLU6"),
+    "sigmoid-mlp": NetworkEntry("MLP", "sigmoid", "", "two layers, sigmoid"),
+    "poly-mlp": NetworkEntry("MLP", "Power", "(iv) width 10, (v) 100, (vi) 1000, (*ii) k", "two layers, z^k"),
+    "zigzag-mlp": NetworkEntry("MLP", "Zigzag", "(vii) width 1", "two layers, k-zigzag"),
+    "oscillating-mlp": NetworkEntry(
+        "MLP", "OscillatingPolynomial", "(viii) width 1", "two layers, oscillating polynomial"
+    ),
+    "triangle-mlp": NetworkEntry("MLP", "TriangleWave", "(ix) width 1", "two layers, infinite zigzag"),
+    "sinusoid-mlp": NetworkEntry("MLP", "Sinusoid", "(x) width 1", "two layers, sinusoid"),
+    "zigzag-neuron": NetworkEntry("NeuronRecipe", "Zigzag", "(xi)", "one neuron, k-zigzag"),
+    "oscillating-neuron": NetworkEntry(
+        "NeuronRecipe", "OscillatingPolynomial", "(xii)", "one neuron, oscillating polynomial"
+    ),
+    "triangle-neuron": NetworkEntry("NeuronRecipe", "TriangleWave", "(xiii)", "one neuron, infinite zigzag"),
+    "sinusoid-neuron": NetworkEntry("NeuronRecipe", "Sinusoid", "(xiv)", "one neuron, sinusoid"),
+    "polynet": NetworkEntry("PolyNet", None, "(xv)", "product of k affine functions"),
+    "disjoint-polynet": NetworkEntry(
+        "DisjointPolyNet", None, "Section 4.1", "product of k linear functions of k blocks"
+    ),
+    "transformer": NetworkEntry(
+        "Transformer", None, "(*iii) embedding 1024, attention 8, 128 heads", "one attention block"
+    ),
+    "quadratic-mlp": NetworkEntry("MLP", "square", "C.7 width 2,1 or 10,10,1", "two or more layers, z^2"),
+}
+
+SETTINGS = {
+    **{name: ("relu-mlp", width) for name, width in (("i", 10), ("ii", 100), ("iii", 1000), ("*i", "k"))},
+    **{name: ("poly-mlp", width) for name, width in (("iv", 10), ("v", 100), ("vi", 1000), ("*ii", "k"))},
+    "vii": ("zigzag-mlp", 1),
+    "viii": ("oscillating-mlp", 1),
+    "ix": ("triangle-mlp", 1),
+    "x": ("sinusoid-mlp", 1),
+    "xi": ("zigzag-neuron", None),
+    "xii": ("oscillating-neuron", None),
+    "xiii": ("triangle-neuron", None),
+    "xiv": ("sinusoid-neuron", None),
+    "xv": ("polynet", None),
+    "*iii": ("transformer", None),
+}
+"""The settings of hidden-progress, Section 3.1: the name of the network, and its width (`k` is the target's degree)."""
+
+TARGETS = {
+    "parity": "product of k coordinates, at random per seed or by --support",
+    "disjoint-parity": "product of one coordinate from each of k blocks, at random per seed",
+    "full-parity": "product of all coordinates",
+    "majority": "sign of the sum, n odd",
+    "random-symmetric": "a fair sign per weight, at random per seed",
+}
+
+INITIALIZATIONS = {
+    "uniform": "UniformInitialization",
+    "gaussian": "GaussianInitialization",
+    "bernoulli": "BernoulliInitialization",
+    "glorot": "GlorotInitialization",
+}
+
+LOSSES = {"hinge": "Hinge", "square": "square_loss", "logistic": "logistic", "correlation": "correlation"}
+
+
+def nearest(kind: str, name: str, names: dict[str, object] | list[str]) -> str:
+    """One sentence for a name that does not exist, with the nearest that does."""
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.0)
+    return f"There is no {kind} {name!r}; did you mean {close[0]!r}? There are: {', '.join(names)}."

@@ -1,0 +1,25 @@
+"""What the lab asks of JAX before it uses it: the persistent compilation cache.
+
+Compiling one ensemble takes seconds and training it often takes less, so compiled programs are kept
+on disk between processes. `JAX_COMPILATION_CACHE_DIR` (JAX's own variable) moves the folder;
+`JAX_ENABLE_COMPILATION_CACHE=false` turns the cache off.
+"""
+
+import os
+from pathlib import Path
+
+import jax
+
+
+def cache_folder() -> Path:
+    """Where compiled programs are kept unless the user said otherwise."""
+    root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "paritylab" / "compiled"
+
+
+def keep_compiled_programs() -> None:
+    """Turns the persistent cache on, unless the user has already chosen a folder or none."""
+    if jax.config.values["jax_compilation_cache_dir"] is not None:
+        return
+    jax.config.update("jax_compilation_cache_dir", str(cache_folder()))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)

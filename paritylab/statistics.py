@@ -1,0 +1,60 @@
+"""Quantiles of times that may be infinite, and intervals."""
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+
+Interval = tuple[float, float]
+
+
+def quantile(times: Float[np.ndarray, " runs"], q: float) -> float:
+    """The q-quantile by linear interpolation (numpy's default), where a run that never ended counts as infinite.
+
+    >>> quantile(np.array([10.0, 20.0, np.inf]), 0.5), quantile(np.array([10.0, np.inf]), 0.5)
+    (20.0, inf)
+    """
+    ordered = np.sort(np.asarray(times, float))
+    if not len(ordered):
+        raise ValueError("A quantile needs at least one run, got none.")
+    place = q * (len(ordered) - 1)
+    low, high = math.floor(place), math.ceil(place)
+    below, above = float(ordered[low]), float(ordered[high])
+    if below == above or place == low:  # inf - inf is undefined
+        return below
+    return below + (place - low) * (above - below)
+
+
+def median_interval(times: Float[np.ndarray, " runs"], confidence: float = 0.95) -> Interval:
+    """An interval that holds the true median with at least the given probability, whatever the law.
+
+    The number of runs below the median is binomial, so two order statistics bound it. With too few
+    runs for the confidence the interval is unbounded: (0, inf).
+
+    >>> median_interval(np.arange(1.0, 26.0))
+    (8.0, 18.0)
+    """
+    from scipy.stats import binom
+
+    ordered = np.sort(np.asarray(times, float))
+    rank = int(binom.ppf((1 - confidence) / 2, len(ordered), 0.5)) if len(ordered) else 0
+    if rank == 0:
+        return 0.0, math.inf
+    return float(ordered[rank - 1]), float(ordered[-rank])
+
+
+def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> Interval:
+    """Wilson's interval of a probability.
+
+    >>> tuple(round(bound, 3) for bound in wilson_interval(8, 10))
+    (0.49, 0.943)
+    """
+    from scipy.stats import norm
+
+    if trials < 1 or not 0 <= successes <= trials:
+        raise ValueError(f"Wilson's interval needs 0 <= successes <= trials, got {successes} of {trials}.")
+    z = float(norm.ppf((1 + confidence) / 2))
+    rate, spread = successes / trials, z * z / trials
+    centre = (rate + spread / 2) / (1 + spread)
+    half = z / (1 + spread) * math.sqrt(rate * (1 - rate) / trials + spread / (4 * trials))
+    return centre - half, centre + half

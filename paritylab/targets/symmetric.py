@@ -1,0 +1,55 @@
+"""Functions of the weight of a point alone."""
+
+from collections.abc import Sequence
+
+import equinox as eqx
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..cube import weight
+from .base import AbstractTarget, check_dimension
+
+
+class Symmetric(AbstractTarget):
+    """`values[w]` on every point with w coordinates at -1.
+
+    >>> both = Symmetric(2, values=(-1, 1, -1))
+    >>> float(both(jnp.array([1.0, -1.0])))
+    1.0
+    """
+
+    n: int = eqx.field(static=True)
+    values: Float[Array | np.ndarray, "*runs weights"]
+
+    def __init__(self, n: int, values: Sequence[int] | np.ndarray):
+        check_dimension(n)
+        table = np.asarray(values, float)
+        if table.shape != (n + 1,) or not np.all(np.abs(table) == 1):
+            raise ValueError(
+                f"`Symmetric` on n={n} needs {n + 1} values of -1 or +1, one per weight 0..{n}, got {values}."
+            )
+        self.n = n
+        self.values = table
+
+    def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
+        return jnp.asarray(self.values, x.dtype)[weight(x)]
+
+
+def full_parity(n: int) -> Symmetric:
+    """The parity of all n coordinates, (-1)**weight."""
+    return Symmetric(n, 1 - 2 * (np.arange(n + 1) % 2))
+
+
+def majority(n: int) -> Symmetric:
+    """The sign of the sum of the coordinates; n must be odd, so that there is one."""
+    if n % 2 == 0:
+        raise ValueError(f"The majority of an even number of coordinates can be a tie, got n={n}. Use an odd n.")
+    return Symmetric(n, np.where(2 * np.arange(n + 1) < n, 1, -1))
+
+
+def random_symmetric(n: int, *, key: PRNGKeyArray) -> Symmetric:
+    """One fair sign per weight; `jax.vmap` over keys gives one per run of an ensemble."""
+    signs = jr.rademacher(key, (n + 1,), jnp.float32)
+    return eqx.tree_at(lambda target: target.values, full_parity(n), signs)

@@ -1,0 +1,24 @@
+"""HOW: losses, optimizers, rules, and the engine that trains thousands of networks at once."""
+
+from .crew import Status as Status
+from .losses import (
+    Hinge as Hinge,
+    correlation as correlation,
+    logistic as logistic,
+    square_loss as square_loss,
+)
+from .optimizers import Optimizer as Optimizer
+from .outcomes import Outcome as Outcome
+from .records import (
+    AbstractRecord as AbstractRecord,
+    FreshError as FreshError,
+    FreshLoss as FreshLoss,
+    Progress as Progress,
+    SampleError as SampleError,
+    Snapshot as Snapshot,
+    ValidationError as ValidationError,
+    Weights as Weights,
+)
+from .rules import Training as Training
+from .runs import Runs as Runs
+from .train import train as train

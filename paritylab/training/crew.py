@@ -1,0 +1,305 @@
+"""The host's side of the engine: workers that hand runs to compiled programs and collect what ended.
+
+There is one worker per GPU, or one per core on a CPU. Each has its own lanes and asks one desk for
+further runs; nothing is shared between devices, so one, two or eight of them give the same bits.
+"""
+
+import contextlib
+import dataclasses
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Int, PyTree
+
+from ..distributions.points import memory
+from .engine import Carry, Program, Slots, compiled_advance, data_key, empty, init_key
+from .numbers import Numbers
+from .outcomes import Outcome
+from .rules import AbstractRule
+
+CALL_SECONDS = 0.7
+"""How long one compiled call should last: long enough to be cheap, short enough for Ctrl-C."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Ensemble:
+    """Runs of one shape: row i of every array belongs to run i, except of those in `common`."""
+
+    program: Program
+    own: Numbers
+    common: Numbers
+    init_seeds: Int[np.ndarray, " runs"]
+    data_seeds: Int[np.ndarray, " runs"]
+    limits: Int[np.ndarray, " runs"]
+    float64: bool = False
+
+    def __len__(self) -> int:
+        return len(self.limits)
+
+
+class Status(NamedTuple):
+    """What a progress bar can show. `seconds_left` supposes that no further run ends before its last step."""
+
+    finished: int
+    runs: int
+    learned: int
+    seconds_left: float
+
+
+@dataclasses.dataclass
+class Collected:
+    """What came out, row by row as in the ensemble; `RUNNING` where it was interrupted."""
+
+    outcome: Int[np.ndarray, " runs"]
+    step: Int[np.ndarray, " runs"]
+    statistics: list[Any]
+    state: list[Any]
+    log: list[tuple[np.ndarray, np.ndarray, PyTree]]
+    interrupted: bool = False
+
+
+def work_through(
+    ensemble: Ensemble,
+    *,
+    refill: bool = True,
+    watch: Callable[[Status], None] | None = None,
+    devices: list[Any] | None = None,
+) -> Collected:
+    """Trains every run of the ensemble. Ctrl-C ends it early and keeps what is finished."""
+    desk = _Desk(ensemble, watch)
+    with precision(ensemble.float64):
+        workers = [_Worker(ensemble, desk, device, refill) for device in _places(devices or jax.devices())]
+        desk.workers = len(workers)
+        with ThreadPoolExecutor(len(workers)) as pool:
+            futures = [pool.submit(worker.work) for worker in workers]
+            try:
+                while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
+                    if any(future.done() and future.exception() for future in futures):
+                        desk.stop.set()
+            except KeyboardInterrupt:
+                desk.collected.interrupted = True
+                desk.stop.set()
+    for future in futures:
+        future.result()
+    return desk.collected
+
+
+@contextlib.contextmanager
+def precision(float64: bool) -> Iterator[None]:
+    """float32 matrix products in full (the default of recent GPUs is less), and float64 only on request."""
+    with jax.enable_x64(float64), jax.default_matmul_precision("float32"):
+        yield
+
+
+def _places(devices: list[Any]) -> list[Any]:
+    """A device for each worker."""
+    if devices[0].platform != "cpu":
+        return devices
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return [devices[i % len(devices)] for i in range(max(cores, len(devices)))]
+
+
+class _Desk:
+    """Hands out runs and takes in results; the only thing that workers share."""
+
+    def __init__(self, ensemble: Ensemble, watch: Callable[[Status], None] | None):
+        runs = len(ensemble)
+        self.collected = Collected(np.zeros(runs, np.int8), np.zeros(runs, np.int32), [], [], [])
+        self.stop, self.workers = threading.Event(), 1
+        self._lock, self._next, self._runs, self._watch = threading.Lock(), 0, runs, watch
+        self._left: dict[int, float] = {}
+        self._limit = int(ensemble.limits.max(initial=0))
+
+    @property
+    def more(self) -> bool:
+        return self._next < self._runs
+
+    def take(self, at_most: int) -> Int[np.ndarray, " some"]:
+        """Numbers of runs to do next: no more than a fair share of what is left."""
+        with self._lock:
+            share = min(at_most, math.ceil((self._runs - self._next) / self.workers))
+            first, self._next = self._next, self._next + share
+        return np.arange(first, first + share)
+
+    def bring(self, runs: np.ndarray, outcome: np.ndarray, step: np.ndarray, statistics: Any, state: Any) -> None:
+        with self._lock:
+            self.collected.outcome[runs], self.collected.step[runs] = outcome, step
+            for kept, values in ((self.collected.statistics, statistics), (self.collected.state, state)):
+                _store(kept, runs, jax.tree.leaves(values), self._runs)
+
+    def bring_log(self, runs: np.ndarray, steps: np.ndarray, values: PyTree) -> None:
+        with self._lock:
+            self.collected.log.append((runs, steps, values))
+
+    def tell(self, worker: int, tail: float, lane_seconds_per_step: float) -> None:
+        """`tail`: the most seconds that the runs a worker holds can take."""
+        if self._watch is None:
+            return
+        with self._lock:
+            self._left[worker] = tail
+            queue = (self._runs - self._next) * self._limit * lane_seconds_per_step / self.workers
+            ended = self.collected.outcome != Outcome.RUNNING
+            learned = int(np.sum(self.collected.outcome == Outcome.LEARNED))
+            self._watch(Status(int(ended.sum()), self._runs, learned, queue + max(self._left.values())))
+
+
+def _store(kept: list[Any], runs: np.ndarray, leaves: list[Any], total: int) -> None:
+    """Writes rows into arrays over all runs, made when the first rows arrive."""
+    if not kept:
+        kept.extend(np.zeros((total, *leaf.shape[1:]), leaf.dtype) for leaf in leaves)
+    for array, leaf in zip(kept, leaves, strict=True):
+        array[runs] = leaf
+
+
+class _Worker:
+    """The slots and lanes of one device, seen from the host."""
+
+    def __init__(self, ensemble: Ensemble, desk: _Desk, device: Any, refill: bool):
+        self.ensemble, self.desk, self.device = ensemble, desk, device
+        self.program = program = ensemble.program
+        self.fill_at = jnp.int32(program.few if refill else program.lanes)
+        self.run_in = np.full(program.slots, -1)
+        self.slots = Slots(
+            tuple(np.zeros((program.slots, *array.shape[1:]), array.dtype) for array in ensemble.own),
+            jax.device_put(ensemble.common, device),
+            np.zeros(program.slots, np.uint32),
+            np.zeros(program.slots, np.uint32),
+            np.zeros(program.slots, np.int32),
+        )
+        self.advance = compiled_advance(device.platform)
+        self.rounds = 2
+        with jax.default_device(device):
+            self.carry: Carry = jax.device_put(_empty(program, self.slots), device)
+            self.carry, _ = self._call(0)  # compiles
+
+    def _call(self, rounds: int) -> tuple[Carry, Any]:
+        slots = jax.device_put(self.slots, self.device)
+        more = jnp.asarray(self.desk.more)
+        return self.advance(self.program, self.carry, slots, jnp.int32(rounds), self.fill_at, more)
+
+    def work(self) -> None:
+        with precision(self.ensemble.float64), jax.default_device(self.device):
+            while not self.desk.stop.is_set():
+                self._receive()
+                if not np.any(self.run_in >= 0):
+                    return
+                begun = time.perf_counter()
+                self.carry, done = self._call(self.rounds)
+                rounds = int(done)
+                seconds = time.perf_counter() - begun
+                self._deliver()
+                self._adjust(rounds, seconds)
+
+    def _receive(self) -> None:
+        """Fills empty slots with further runs."""
+        empty_slots = np.flatnonzero(self.run_in < 0)
+        runs = self.desk.take(len(empty_slots))
+        if not len(runs):
+            return
+        slot = empty_slots[: len(runs)]
+        self.run_in[slot] = runs
+        source = self.ensemble
+        for array, values in zip(self.slots.own, source.own, strict=True):
+            array[slot] = values[runs]
+        self.slots.init_seed[slot], self.slots.data_seed[slot] = source.init_seeds[runs], source.data_seeds[runs]
+        self.slots.limit[slot] = source.limits[runs]
+        waiting, outcome = np.array(self.carry.waiting), np.array(self.carry.results.outcome)
+        waiting[slot], outcome[slot] = True, Outcome.RUNNING
+        results = self.carry.results._replace(outcome=jax.device_put(outcome, self.device))
+        self.carry = self.carry._replace(waiting=jax.device_put(waiting, self.device), results=results)
+
+    def _deliver(self) -> None:
+        """Brings what ended to the desk and empties its slots."""
+        results = self.carry.results
+        outcome = np.asarray(results.outcome)
+        ended = np.flatnonzero((self.run_in >= 0) & (outcome != Outcome.RUNNING))
+        if self.carry.log is not None:
+            self._deliver_log()
+        if len(ended):
+            rows = jax.tree.map(lambda leaf: np.asarray(leaf)[ended], (results.step, results.statistics, results.state))
+            self.desk.bring(self.run_in[ended], outcome[ended], *rows)
+            self.run_in[ended] = -1
+
+    def _deliver_log(self) -> None:
+        log = self.carry.log
+        assert log is not None
+        rows = int(log.rows)
+        slot = np.asarray(log.slot)[:rows]
+        row, lane = np.nonzero(slot < self.program.slots)
+        if len(row):
+            values = jax.tree.map(lambda leaf: np.asarray(leaf)[row, lane], log.values)
+            self.desk.bring_log(self.run_in[slot[row, lane]], np.asarray(log.step)[row, lane], values)
+
+    def _adjust(self, rounds: int, seconds: float) -> None:
+        """Sizes the next call, and tells the desk how long the runs in hand can take at the most."""
+        if not rounds:
+            return
+        per_round = seconds / rounds
+        self.rounds = int(np.clip(CALL_SECONDS / per_round, 1, 4 * self.rounds))
+        lanes, every = self.program.lanes, self.program.every
+        per_step = per_round / every
+        waiting = int(np.sum(np.asarray(self.carry.waiting)))
+        slot = np.asarray(self.carry.lanes.slot)
+        taken = slot < self.program.slots
+        left = (self.slots.limit[slot[taken]] - np.asarray(self.carry.lanes.step)[taken]).max(initial=0)
+        tail = (left + waiting * self.slots.limit.max() / lanes) * per_step
+        self.desk.tell(id(self), float(tail), per_step / lanes)
+
+
+def _empty(program: Program, slots: Slots) -> Carry:
+    return jax.jit(empty, static_argnums=0)(program, slots)
+
+
+CPU_LANES, CPU_LANES_TINY, TINY_STEP = 8, 128, 2**14
+GPU_LANES, GPU_BYTES = 16384, 2**31
+
+
+def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
+    """How many lanes fit a rule: the fewest that are about as fast as any number would be.
+
+    On a CPU that is 8, which stay in a core's cache, or 128 when a step of one run is so small that
+    the overhead of operations counts. On a GPU it is what fills the chip. A run that trains alone
+    pays for all lanes of its program, but hardly more than for the smallest program; so the batch
+    need not shrink when the queue is empty. The number depends on nothing but the rule, the shapes
+    of the numbers (those of `one` run are given) and the kind of device, as the bits of a result do.
+    """
+    need = _bytes_of_a_step(rule, one)
+    if need > memory() / 2:
+        raise ValueError(
+            f"One step of one run needs about {need / 2**30:.1f} GiB, and this machine has {memory() / 2**30:.1f} GiB. "
+            "Use a smaller batch, width or n."
+        )
+    if platform != "cpu":
+        return int(np.clip(2 ** int(math.log2(max(1, GPU_BYTES / need))), 1, GPU_LANES))
+    if need <= TINY_STEP:
+        return CPU_LANES_TINY
+    return CPU_LANES if CPU_LANES * need < memory() / 8 else 1
+
+
+def _bytes_of_a_step(rule: AbstractRule, one: Numbers) -> int:
+    """The sizes of everything that one step of one run computes, added up."""
+    seed = jax.ShapeDtypeStruct((), np.uint32)
+    state = jax.eval_shape(lambda seed, one: rule.init(init_key(seed), one), seed, one)
+    program = jax.make_jaxpr(lambda state, seed, one: rule.step(state, data_key(seed), jnp.int32(0), one))(
+        state, seed, one
+    )
+    return _bytes_inside(program.jaxpr)
+
+
+def _bytes_inside(program: Any) -> int:
+    total = 0
+    for equation in program.eqns:
+        inner = [value.jaxpr for value in equation.params.values() if hasattr(value, "jaxpr")]
+        if inner:
+            total += sum(_bytes_inside(each) for each in inner)
+        else:
+            total += sum(v.aval.size * v.aval.dtype.itemsize for v in equation.outvars if hasattr(v.aval, "dtype"))
+    return total

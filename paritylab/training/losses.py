@@ -1,0 +1,35 @@
+"""Losses of a label y in {-1, +1} and an output; all are functions of one example."""
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array, Float
+
+
+class Hinge(eqx.Module):
+    """max(0, margin - y * output); its slope at the corner is 0, at output 0 it is -y."""
+
+    margin: Float[Array | np.ndarray, "*runs"]
+
+    def __init__(self, margin: float = 1.0):
+        if margin < 0:
+            raise ValueError(f"A hinge needs a margin >= 0, got margin={margin}.")
+        self.margin = np.asarray(margin, float)
+
+    def __call__(self, y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+        return jax.nn.relu(self.margin - y * output)
+
+
+def square_loss(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+    """(y - output)**2."""
+    return (y - output) ** 2
+
+
+def logistic(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+    """log(1 + exp(-y * output)), the cross-entropy of a label."""
+    return jax.nn.softplus(-y * output)
+
+
+def correlation(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+    """-y * output."""
+    return -y * output

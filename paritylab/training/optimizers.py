@@ -1,0 +1,123 @@
+"""Any optax optimizer, with rates and decays that are numbers of the run.
+
+`Optimizer(optax.adam, rate=1e-3)` is plain Adam. A rate or a decay may be a mapping from the names
+of layers (`hidden`, `output`, `hidden.0.bias`: paths into the network, longest match wins, anything
+not named gets 0), and `schedule` and `decay_schedule` multiply them step by step.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, get_args
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int, PyTree
+
+Convention = Literal["loss", "decoupled", "rate"]
+CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
+
+Schedule = Callable[[Int[Array, ""]], Float[Array, ""]]
+ByLayer = float | Mapping[str, float]
+
+
+class OptimizerState(NamedTuple):
+    step: Int[Array, ""]
+    inner: Any
+
+
+def constant(step: Int[Array, ""]) -> Float[Array, ""]:
+    """The schedule that changes nothing."""
+    return jnp.ones((), jnp.float32)
+
+
+def _by_layer(values: ByLayer, what: str) -> dict[str, np.ndarray]:
+    named = dict(values) if isinstance(values, Mapping) else {"": values}
+    for value in named.values():
+        if not np.all(np.asarray(value, float) >= 0):
+            raise ValueError(f"A {what} must be a number >= 0, got {what}={value}.")
+    return {name: np.asarray(value, float) for name, value in named.items()}
+
+
+def _spread(values: dict[str, Any], params: PyTree) -> PyTree:
+    """The value of each leaf of the network: that of the longest name that its path begins with."""
+
+    def value(path: Any, leaf: Any) -> Any:
+        name = jax.tree_util.keystr(path, simple=True, separator=".")
+        found = [given for given in values if given == "" or name == given or name.startswith(given + ".")]
+        return values[max(found, key=len)] if found else 0.0
+
+    return jax.tree_util.tree_map_with_path(value, params)
+
+
+class Optimizer(eqx.Module):
+    """An optax optimizer (any function whose first argument is the learning rate), and weight decay.
+
+    Three conventions of decay are in use in the papers, with w a weight, r the rate, d the decay:
+
+    - `loss`: the loss has d * |w|**2 added, so its gradient has 2 d w added (learning-parities);
+    - `decoupled`: w becomes (1 - d) w minus the step (hidden-progress, equation 3);
+    - `rate`: w becomes (1 - r d) w minus the step (PyTorch's SGD without momentum).
+    """
+
+    rule: Callable[..., optax.GradientTransformation] = eqx.field(static=True)
+    rate: dict[str, Any]
+    decay: dict[str, Any]
+    convention: Convention = eqx.field(static=True)
+    schedule: Schedule = eqx.field(static=True)
+    decay_schedule: Schedule = eqx.field(static=True)
+
+    def __init__(
+        self,
+        rule: Callable[..., optax.GradientTransformation] = optax.sgd,
+        rate: ByLayer = 0.1,
+        decay: ByLayer = 0.0,
+        convention: Convention = "decoupled",
+        schedule: Schedule = constant,
+        decay_schedule: Schedule = constant,
+    ):
+        if convention not in CONVENTIONS:
+            raise ValueError(f"There is no decay convention {convention!r}; choose one of {', '.join(CONVENTIONS)}.")
+        self.rule, self.convention = rule, convention
+        self.rate = _by_layer(rate, "rate")
+        # The number 0 means that there is no decay, and no code for it in the compiled step.
+        self.decay = {} if isinstance(decay, int | float) and decay == 0 else _by_layer(decay, "decay")
+        self.schedule, self.decay_schedule = schedule, decay_schedule
+
+    def _transformation(self, params: PyTree) -> optax.GradientTransformation:
+        def at(rate: Any) -> optax.GradientTransformation:
+            if self.schedule is constant:
+                return self.rule(rate)
+            return self.rule(lambda count: rate * self.schedule(count).astype(jnp.result_type(rate)))
+
+        if set(self.rate) == {""}:
+            return at(self.rate[""])
+        names = _spread({name: name for name in self.rate}, params)
+        labels = jax.tree.map(lambda name: name if isinstance(name, str) else "frozen", names)
+        rules = {name: at(rate) for name, rate in self.rate.items()}
+        return optax.multi_transform({**rules, "frozen": optax.set_to_zero()}, labels)
+
+    def init(self, params: PyTree) -> OptimizerState:
+        return OptimizerState(jnp.zeros((), jnp.int32), self._transformation(params).init(params))
+
+    def update(self, grads: PyTree, state: OptimizerState, params: PyTree) -> tuple[PyTree, OptimizerState]:
+        """New parameters and new state."""
+        shrink = self._shrinkage(state.step, params) if self.decay else None
+        if shrink is not None and self.convention == "loss":
+            grads = jax.tree.map(lambda grad, decay, weight: grad + 2 * decay * weight, grads, shrink, params)
+        steps, inner = self._transformation(params).update(grads, state.inner, params)
+        if shrink is not None and self.convention != "loss":
+            steps = jax.tree.map(lambda move, decay, weight: move - decay * weight, steps, shrink, params)
+        return optax.apply_updates(params, steps), OptimizerState(state.step + 1, inner)
+
+    def _shrinkage(self, step: Int[Array, ""], params: PyTree) -> PyTree:
+        """The decay of each leaf at this step, times its rate where the convention says so."""
+        dtype = jax.tree.leaves(params)[0].dtype
+        shrink = jax.tree.map(
+            lambda decay: self.decay_schedule(step).astype(dtype) * decay, _spread(self.decay, params)
+        )
+        if self.convention != "rate":
+            return shrink
+        rates = _spread(self.rate, params)
+        return jax.tree.map(lambda decay, rate: decay * rate * self.schedule(step).astype(dtype), shrink, rates)

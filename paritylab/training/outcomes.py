@@ -1,0 +1,26 @@
+import enum
+
+
+class Outcome(enum.IntEnum):
+    """How a run ended. Each outcome has a sentence for people."""
+
+    RUNNING = 0
+    LEARNED = 1
+    OUT_OF_STEPS = 2
+    DIVERGED = 3
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+    @property
+    def sentence(self) -> str:
+        return _SENTENCES[self]
+
+
+_SENTENCES = {
+    Outcome.RUNNING: "The run was interrupted before it ended.",
+    Outcome.LEARNED: "Every validation point was classified correctly.",
+    Outcome.OUT_OF_STEPS: "The steps ran out first: a lower bound on the time, not a failure. Allow more steps.",
+    Outcome.DIVERGED: "The output became infinite or undefined. Lower the rate.",
+}

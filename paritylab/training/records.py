@@ -1,0 +1,155 @@
+"""What to keep of a run on its way: statistics at multiples of a number of steps."""
+
+import abc
+import dataclasses
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+
+from ..distributions import AbstractDistribution
+from .numbers import Numbers
+
+if TYPE_CHECKING:
+    from .rules import Training
+
+RECORD_STREAM = 4
+LOG_BYTES = 2**26
+
+
+class Snapshot(NamedTuple):
+    """A run at one step, as a record sees it."""
+
+    rule: "Training"
+    state: Any
+    step: Int[Array, ""]
+    init_key: PRNGKeyArray
+    data_key: PRNGKeyArray
+    numbers: Numbers
+
+    @property
+    def network(self) -> Any:
+        return self.rule.network_of(self.state)
+
+    @property
+    def first_network(self) -> Any:
+        """The network before the first step, drawn again."""
+        return self.rule.network_of(self.rule.init(self.init_key, self.numbers))
+
+    @property
+    def distribution(self) -> AbstractDistribution:
+        return self.rule.problem.fill(self.numbers).distribution
+
+    def fresh(self, points: int) -> tuple[Float[Array, "points n"], Float[Array, " points"]]:
+        """Examples that no step has seen, other ones at every step, labels free of noise."""
+        key = jr.fold_in(jr.fold_in(self.data_key, RECORD_STREAM), self.step)
+        x, y = self.distribution.clean().sample(key, points)
+        return x.astype(self.rule.dtype), y.astype(self.rule.dtype)
+
+
+class AbstractRecord(eqx.Module):
+    """A named statistic of a run at one step."""
+
+    @property
+    @abc.abstractmethod
+    def name(self) -> str:
+        """The column it becomes."""
+
+    @abc.abstractmethod
+    def __call__(self, snapshot: Snapshot) -> Array:
+        """The value, of any fixed shape."""
+
+
+class FreshLoss(AbstractRecord):
+    """The mean loss on examples that no step has seen."""
+
+    points: int = eqx.field(static=True, default=1024)
+    name = "fresh_loss"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        loss, network = snapshot.rule.problem.fill(snapshot.numbers).loss, snapshot.network
+        x, y = snapshot.fresh(self.points)
+        return jnp.mean(jax.vmap(lambda point, label: loss(label, network(point)))(x, y))
+
+
+class FreshError(AbstractRecord):
+    """The fraction of mistakes on examples that no step has seen."""
+
+    points: int = eqx.field(static=True, default=1024)
+    name = "fresh_error"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        x, y = snapshot.fresh(self.points)
+        return jnp.mean(~(jax.vmap(snapshot.network)(x) * y > 0), dtype=jnp.float32)
+
+
+class ValidationError(AbstractRecord):
+    """The fraction of mistakes on the whole validation batch."""
+
+    name = "validation_error"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        rule = snapshot.rule
+        seen = rule.measure(snapshot.state, snapshot.numbers, rule.levels - 1)
+        return seen.mistakes.astype(jnp.float32) / seen.points
+
+
+class SampleError(AbstractRecord):
+    """The fraction of mistakes on the run's own finite sample: the training error."""
+
+    name = "sample_error"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        rule = snapshot.rule
+        if rule.sample is None:
+            raise ValueError("A `SampleError` needs a finite sample; train with sample=SIZE.")
+        x, y = rule.whole_sample(snapshot.distribution, snapshot.data_key)
+        return jnp.mean(~(jax.vmap(snapshot.network)(x) * y > 0), dtype=jnp.float32)
+
+
+class Weights(AbstractRecord):
+    """The first-layer weights of chosen neurons."""
+
+    neurons: tuple[int, ...] = eqx.field(static=True, default=(0,))
+    name = "weights"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        return first_weights(snapshot.network)[np.array(self.neurons)]
+
+
+class Progress(AbstractRecord):
+    """max |w_t - w_0| over the first-layer weights: the progress measure of hidden-progress, Section 5."""
+
+    name = "progress"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        return jnp.max(jnp.abs(first_weights(snapshot.network) - first_weights(snapshot.first_network)))
+
+
+def first_weights(network: PyTree) -> Float[Array, "neurons n"]:
+    """The weights of the layer that sees the input: the first array of at least one axis."""
+    arrays = [leaf for leaf in jax.tree.leaves(network) if eqx.is_inexact_array(leaf) and leaf.ndim > 0]
+    return jnp.atleast_2d(arrays[0])
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordPlan:
+    """Which records to keep, and every how many steps."""
+
+    records: tuple[AbstractRecord, ...]
+    every: int
+
+    def values(
+        self, rule: Any, state: Any, step: Array, init_key: PRNGKeyArray, data_key: PRNGKeyArray, numbers: Numbers
+    ) -> dict[str, Array]:
+        snapshot = Snapshot(rule, state, step, init_key, data_key, numbers)
+        return {record.name: record(snapshot) for record in self.records}
+
+    def capacity(self, values: PyTree, lanes: int) -> int:
+        """Rows of the log on the device: as many as fit, within reason."""
+        row = lanes * sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(values))
+        return int(np.clip(LOG_BYTES // row, 32, 2048))

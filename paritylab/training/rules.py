@@ -1,0 +1,203 @@
+"""How one run goes from step to step: the pure functions that the engine knows.
+
+A rule is hashable: its numbers are passed to it, its shape is a static argument of the compiled
+engine. Online training and multi-pass training on a finite sample are the rules here.
+"""
+
+import abc
+import dataclasses
+import itertools
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+
+from ..cube import root_key
+from ..distributions import AbstractDistribution, Points
+from ..distributions.base import Examples
+from ..networks.base import Network, Recipe
+from .numbers import Numbers, Shape, split
+from .optimizers import Optimizer, OptimizerState
+from .outcomes import Outcome
+from .shuffle import shuffled
+
+SCREEN, SECOND_LOOK, BLOCK = 32, 512, 512
+"""A run is looked at on a short screen of the validation batch, then on more, then on all of it."""
+
+VALIDATION_STREAM, SAMPLE_STREAM, ORDER_STREAM = 1, 2, 3
+
+
+class AbstractRule(abc.ABC):
+    """Four pure functions of one run. The engine maps them over lanes and loops over steps."""
+
+    levels: int
+    """How many levels of looking closely `measure` has; only the last is decisive."""
+
+    @abc.abstractmethod
+    def init(self, key: PRNGKeyArray, numbers: Numbers) -> Any:
+        """The state before the first step; `key` is made from the initialization seed."""
+
+    @abc.abstractmethod
+    def step(self, state: Any, key: PRNGKeyArray, count: Int[Array, ""], numbers: Numbers) -> Any:
+        """The state after step number `count`; `key` is made from the data seed and stays the same."""
+
+    @abc.abstractmethod
+    def measure(self, state: Any, numbers: Numbers, level: int) -> Any:
+        """Statistics of the state, at a level of looking closely. What fails at one level fails at the next."""
+
+    @abc.abstractmethod
+    def ended(self, statistics: Any) -> Int[Array, ""]:
+        """The outcome that the statistics of the last level show, or `RUNNING`."""
+
+
+class Problem(eqx.Module):
+    """All that a user names about a run."""
+
+    distribution: AbstractDistribution
+    network: Recipe
+    loss: Any
+    optimizer: Optimizer
+
+
+class TrainingState(NamedTuple):
+    arrays: Numbers
+    """The arrays of the network; those of floating point are trained."""
+    optimizer: OptimizerState
+
+
+class Examination(NamedTuple):
+    """What the validation batch says."""
+
+    mistakes: Int[Array, ""]
+    points: Int[Array, ""]
+    finite: Bool[Array, ""]
+
+
+@dataclasses.dataclass(frozen=True)
+class Training(AbstractRule):
+    """Gradient descent on batches, fresh ones or (with `sample`) from a finite sample drawn once per run."""
+
+    problem: Shape[Problem]
+    network: Shape[Network]
+    batch: int
+    validation: int
+    sample: int | None
+    float64: bool
+
+    @classmethod
+    def of(cls, problem: Problem, *, batch: int, validation: int, sample: int | None, float64: bool) -> "Training":
+        """The rule of a problem; the problem's numbers are replaced by those passed later."""
+        drawn = eqx.filter_eval_shape(problem.network, problem.distribution.n, key=root_key(0))
+        _, network = split(drawn)
+        return cls(split(problem)[1], network, batch, validation, sample, float64)
+
+    @property
+    def levels(self) -> int:  # type: ignore[override]
+        return 1 + (self.validation > SCREEN) + (self.validation > SECOND_LOOK)
+
+    @property
+    def dtype(self) -> Any:
+        return jnp.float64 if self.float64 else jnp.float32
+
+    def _cast(self, tree: PyTree) -> PyTree:
+        """Draws are made in float32 whatever the precision, then cast."""
+        return jax.tree.map(lambda leaf: leaf.astype(self.dtype) if eqx.is_inexact_array(leaf) else leaf, tree)
+
+    def init(self, key: PRNGKeyArray, numbers: Numbers) -> TrainingState:
+        problem = self.problem.fill(numbers)
+        drawn, _ = split(problem.network(problem.distribution.n, key=key))
+        arrays = self._cast(tuple(jnp.asarray(array) for array in drawn))
+        params, _ = self._partition(arrays)
+        return TrainingState(arrays, problem.optimizer.init(params))
+
+    def _partition(self, arrays: Numbers) -> tuple[PyTree, PyTree]:
+        """The network's trainable arrays, and the rest of it."""
+        return eqx.partition(self.network.fill(arrays), eqx.is_inexact_array)
+
+    def step(self, state: TrainingState, key: PRNGKeyArray, count: Int[Array, ""], numbers: Numbers) -> TrainingState:
+        problem = self.problem.fill(numbers)
+        x, y = self._batch(problem.distribution, key, count)
+        params, rest = self._partition(state.arrays)
+        grads = jax.grad(mean_loss)(params, rest, problem.loss, x, y)
+        params, optimizer = problem.optimizer.update(grads, state.optimizer, params)
+        arrays, _ = split(eqx.combine(params, rest))
+        return TrainingState(arrays, optimizer)
+
+    def _batch(self, distribution: AbstractDistribution, key: PRNGKeyArray, count: Int[Array, ""]) -> Examples:
+        size = self.sample
+        if size is None:
+            examples = distribution.sample(jr.fold_in(key, count), self.batch)
+        else:
+            places = count * self.batch + jnp.arange(self.batch, dtype=jnp.int32)
+            order = jr.fold_in(key, ORDER_STREAM)
+            index = jax.vmap(lambda place: shuffled(order, place // size, place % size, size))(places)
+            examples = self._examples(distribution, key, index)
+        return self._cast(examples)
+
+    def _examples(self, distribution: AbstractDistribution, key: PRNGKeyArray, index: Int[Array, " batch"]) -> Examples:
+        """Members of the run's finite sample. Each is drawn anew from its own key: nothing is stored."""
+        if isinstance(distribution, Points):
+            return distribution.examples(index)
+        sample_key = jr.fold_in(key, SAMPLE_STREAM)
+        x, y = jax.vmap(lambda i: distribution.sample(jr.fold_in(sample_key, i), 1))(index)
+        return x[:, 0], y[:, 0]
+
+    def whole_sample(self, distribution: AbstractDistribution, key: PRNGKeyArray) -> Examples:
+        """All members of the run's finite sample."""
+        return self._cast(self._examples(distribution, key, jnp.arange(self.sample, dtype=jnp.int32)))
+
+    def network_of(self, state: TrainingState) -> Network:
+        """The network as a callable pytree."""
+        return self.network.fill(state.arrays)
+
+    def measure(self, state: TrainingState, numbers: Numbers, level: int) -> Examination:
+        """Level 0 looks at a short screen of the validation batch, the last level at all of it.
+
+        Labels are free of noise here. Every block of the batch comes from a key of its own, the same
+        for all runs: inputs that depend on no number of the run are drawn once for all lanes.
+        """
+        distribution, network = self.problem.fill(numbers).distribution.clean(), self.network_of(state)
+        key = jr.fold_in(root_key(0), VALIDATION_STREAM)
+        bounds = [0, min(SCREEN, self.validation), min(SECOND_LOOK, self.validation)]
+        parts = [
+            self._examine(network, distribution, jr.fold_in(key, i), stop - start, stop - start)
+            for i, (start, stop) in enumerate(itertools.pairwise(bounds))
+            if i <= level and stop > start
+        ]
+        rest = self.validation - bounds[-1]
+        if level == 2 and rest > 0:
+
+            def block(i: Int[Array, ""]) -> Examination:
+                return self._examine(network, distribution, jr.fold_in(key, 2 + i), BLOCK, rest - i * BLOCK)
+
+            blocks = jax.lax.map(block, jnp.arange(-(-rest // BLOCK), dtype=jnp.int32))
+            parts.append(Examination(*(jnp.sum(blocks.mistakes), jnp.sum(blocks.points), jnp.all(blocks.finite))))
+        if not parts:
+            return Examination(jnp.ones((), jnp.int32), jnp.zeros((), jnp.int32), jnp.array(True))
+        mistakes, points, finite = zip(*parts, strict=True)
+        return Examination(sum(mistakes[1:], mistakes[0]), sum(points[1:], points[0]), jnp.all(jnp.stack(finite)))
+
+    def _examine(
+        self, network: Network, distribution: AbstractDistribution, key: PRNGKeyArray, size: int, count: Any
+    ) -> Examination:
+        """Mistakes on the first `count` of `size` points; an output of 0 is a mistake."""
+        x, y = self._cast(distribution.sample(key, size))
+        outputs = jax.vmap(network)(x)
+        counted = jnp.arange(size, dtype=jnp.int32) < count
+        mistakes = jnp.sum(counted & ~(outputs * y > 0), dtype=jnp.int32)
+        return Examination(mistakes, jnp.sum(counted, dtype=jnp.int32), jnp.all(jnp.isfinite(outputs)))
+
+    def ended(self, statistics: Examination) -> Int[Array, ""]:
+        learned = jnp.where(statistics.mistakes == 0, Outcome.LEARNED.value, Outcome.RUNNING.value)
+        return jnp.where(statistics.finite, learned, Outcome.DIVERGED.value).astype(jnp.int8)
+
+
+def mean_loss(
+    params: PyTree, rest: PyTree, loss: Any, x: Float[Array, "batch n"], y: Float[Array, " batch"]
+) -> Float[Array, ""]:
+    """The mean loss of a network, given as its trainable arrays and the rest, over a batch."""
+    network = eqx.combine(params, rest)
+    return jnp.mean(jax.vmap(lambda point, label: loss(label, network(point)))(x, y))
