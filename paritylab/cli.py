@@ -1,5 +1,6 @@
 """The command line: parses, calls, prints. No science inside, and no JAX until a command needs it."""
 
+import dataclasses
 import json
 import math
 import sys
@@ -112,7 +113,7 @@ def list_(
 def train(
     target: Annotated[str, typer.Option(help=f"What to learn: {', '.join(TARGETS)}.")] = "parity",
     n: Annotated[int, typer.Option(help="Number of coordinates.")] = 30,
-    k: Annotated[int, typer.Option(help="Degree of the parity, and of the activation or PolyNet.")] = 3,
+    k: Annotated[int | None, typer.Option(help="Degree of the parity, activation or PolyNet; 3 if not given.")] = None,
     support: Annotated[str | None, typer.Option(help="Coordinates of the parity, such as 3,14,15.")] = None,
     network: Annotated[str, typer.Option(help="Name of the network; see 'paritylab list networks'.")] = "relu-mlp",
     width: Annotated[
@@ -137,12 +138,16 @@ def train(
     """Train many networks at once and say when each of them learned."""
     configuration = {name: value for name, value in locals().items() if name not in ("as_json", "out")}
     with kind_to_wrong_input():
+        configuration["rate"] = numbers(rate, "--rate")
+        configuration["support"] = None if support is None else whole_numbers(support, "--support")
+        configuration["width"] = None if width is None else whole_numbers(width, "--width")
+        from .commands import plan_from_names
+
+        plan, configuration["k"] = plan_from_names(configuration)
         if out is not None:
             check_writable(out)
-        from .commands import train_from_names
-
-        with progress_bar(as_json) as watch:
-            runs = train_from_names(configuration, watch)
+    with progress_bar(as_json) as watch:
+        runs = dataclasses.replace(plan, watch=watch).run()
     document = report(configuration, runs)
     if out is not None:
         (out / "train.json").write_text(json.dumps(printable(document), indent=1, allow_nan=False) + "\n")
@@ -195,17 +200,26 @@ def check_writable(folder: Path) -> None:
 def report(configuration: dict[str, Any], runs: "Runs") -> dict[str, Any]:
     """The JSON document of `train`."""
     from .manifest import manifest
+    from .training.outcomes import Outcome
 
-    finished = runs.outcome != 0
-    rows = runs.table()[finished]
-    keys = ["seed", "rate", "outcome", "converged_at", "error"]
-    columns = {key: [None if value != value else value for value in rows[key].astype(object)] for key in keys}
-    columns["converged_at"] = [
-        int(t) if word == "learned" else None for t, word in zip(runs.steps[finished], columns["outcome"], strict=True)
+    rows = [
+        {
+            "seed": seed,
+            "rate": rate,
+            "outcome": Outcome(outcome).word,
+            "converged_at": step if outcome == Outcome.LEARNED else None,
+            "error": error,
+        }
+        for seed, rate, outcome, step, error in zip(
+            *(runs.columns[name].tolist() for name in ("seed", "rate")),
+            *(values.tolist() for values in (runs.outcome, runs.steps, runs.error)),
+            strict=True,
+        )
+        if outcome != Outcome.RUNNING
     ]
     return {
         "configuration": {**configuration, "lanes": runs.lanes, **manifest()},
-        "runs": [dict(zip(keys, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+        "runs": rows,
         "summary": runs.summary(),
         **({"interrupted": True} if runs.interrupted else {}),
     }

@@ -11,37 +11,32 @@ from .cube import root_key
 from .networks.base import Recipe
 from .registry import INITIALIZATIONS, LOSSES, NETWORKS, TARGETS, nearest
 from .targets.parity import check_size
-from .training.crew import Status
-from .training.runs import Runs
-from .training.train import Task
+from .training.train import Plan, Task, plan
 
 
-def train_from_names(names: dict[str, Any], watch: Callable[[Status], None] | None) -> Runs:
-    """Everything that `paritylab train` can say, as a call of `train`."""
-    from .cli import numbers
-
+def plan_from_names(names: dict[str, Any]) -> tuple[Plan, int]:
+    """Everything that `paritylab train` can say, as a plan; also the degree k."""
+    support, k = names["support"], names["k"]
+    if support is not None and k is not None and k != len(support):
+        raise ValueError(f"--support names {len(support)} coordinates, and --k says {k}. Leave out --k.")
+    k = k if k is not None else 3 if support is None else len(support)
     if not 0 <= names["noise"] <= 1:
         raise ValueError(f"--noise is a probability between 0 and 1, got {names['noise']}.")
     if names["seeds"] < 1:
         raise ValueError(f"--seeds takes a number of seeds of at least 1, got {names['seeds']}.")
-    return pl.train(
-        make_task(names["target"], names["n"], names["k"], names["support"], names["noise"]),
-        make_network(names["network"], names["n"], names["k"], names["width"], names["init"]),
-        rate=numbers(names["rate"], "--rate"),
+    passed_on = ("rate", "batch", "decay", "sample", "seeds", "steps", "every", "validation", "float64")
+    made = plan(
+        make_task(names["target"], names["n"], k, support, names["noise"]),
+        make_network(names["network"], names["n"], k, names["width"], names["init"]),
         loss=make_loss(names["loss"]),
         optimizer=make_optimizer(names["optimizer"]),
-        **{
-            name: names[name]
-            for name in ("batch", "decay", "sample", "seeds", "steps", "every", "validation", "float64")
-        },
-        watch=watch,
+        **{name: names[name] for name in passed_on},
     )
+    return made, k
 
 
-def make_task(target: str, n: int, k: int, support: str | None, noise: float) -> Task:
+def make_task(target: str, n: int, k: int, support: list[int] | None, noise: float) -> Task:
     """The distribution of a target's name; a random target is a function of the run's key."""
-    from .cli import whole_numbers
-
     if target not in TARGETS:
         raise ValueError(nearest("target", target, TARGETS))
     if support is not None and target != "parity":
@@ -49,7 +44,7 @@ def make_task(target: str, n: int, k: int, support: str | None, noise: float) ->
     fixed = {
         "full-parity": lambda: pl.full_parity(n),
         "majority": lambda: pl.majority(n),
-        "parity": lambda: pl.Parity(n, whole_numbers(support or "", "--support")),
+        "parity": lambda: pl.Parity(n, support or ()),
     }
     drawn = {
         "parity": lambda key: pl.random_parity(n, k, key=key),
@@ -69,10 +64,8 @@ def _noisy(task: pl.AbstractDistribution, noise: float) -> pl.AbstractDistributi
     return pl.FlippedLabels(task, noise) if noise > 0 else task
 
 
-def make_network(name: str, n: int, k: int, width: str | None, init: str) -> Recipe:
+def make_network(name: str, n: int, k: int, width: list[int] | None, init: str) -> Recipe:
     """The recipe of a network's name."""
-    from .cli import whole_numbers
-
     if name not in NETWORKS:
         raise ValueError(nearest("network", name, NETWORKS))
     if init != "default" and init not in INITIALIZATIONS:
@@ -86,17 +79,16 @@ def make_network(name: str, n: int, k: int, width: str | None, init: str) -> Rec
         recipe(n, key=root_key(0))  # wrong sizes are said here
         return recipe
     if entry.recipe == "Transformer":
-        widths = (
-            {} if width is None else dict(zip(("embedding", "attention", "heads"), whole_numbers(width, "--width")))
-        )
-        return pl.Transformer(**widths, **options)
+        sizes = () if width is None else width
+        if len(sizes) > 3:
+            raise ValueError(f"A transformer takes --width EMBEDDING,ATTENTION,HEADS, got {width}.")
+        return pl.Transformer(*sizes, **options)
     activation = getattr(pl, entry.activation or "relu")
     if isinstance(activation, type):
         activation = activation(k)
     if entry.recipe == "NeuronRecipe":
         return pl.NeuronRecipe(activation, **options)
-    default = "1" if "width 1" in entry.settings and "width 10" not in entry.settings else "100"
-    return pl.MLP(whole_numbers(width or default, "--width"), activation, **options)
+    return pl.MLP(entry.width if width is None else width, activation, **options)
 
 
 def make_loss(name: str) -> Any:
@@ -110,8 +102,11 @@ def make_optimizer(name: str) -> Callable[..., optax.GradientTransformation]:
     """Any function of optax that makes a transformation from a learning rate."""
     known = [
         each
-        for each in dir(optax)
-        if callable(getattr(optax, each)) and "learning_rate" in getattr(getattr(optax, each), "__annotations__", {})
+        for each, made in vars(optax).items()
+        if "learning_rate" in getattr(made, "__annotations__", {})
+        and each.islower()
+        and each[0] != "_"
+        and not each.startswith("scale_by")
     ]
     if name not in known:
         raise ValueError(nearest("optimizer", name, known))

@@ -33,6 +33,11 @@ LOOK: dict[str, Any] = {
 }
 
 
+def ink(i: int) -> dict[str, Any]:
+    """Colour and line style of the i-th curve."""
+    return {"color": INKS[i % len(INKS)], "linestyle": STYLES[i % len(STYLES)]}
+
+
 def panels(rows: int, columns: int, *, width: float = 2.6, height: float = 2.0) -> tuple[Figure, np.ndarray]:
     """A figure with a grid of axes of the given size in inches."""
     with plt.rc_context(LOOK):
@@ -76,13 +81,8 @@ def _draw_curves(axis: Axes, runs: "Runs", points: list[Any], labels: dict[Any, 
         first = True
         for run in np.flatnonzero([each == point for each in points]):
             rows = curves[curves.run == run]
-            style: dict[str, Any] = {
-                "color": INKS[i % len(INKS)],
-                "linestyle": STYLES[i % len(STYLES)],
-                "linewidth": 0.8,
-                "alpha": 0.7,
-            }
-            axis.plot(rows.step, rows[name], label=labels[point] if first else None, **style)
+            label = labels[point] if first else None
+            axis.plot(rows.step, rows[name], label=label, linewidth=0.8, alpha=0.7, **ink(i))
             first = False
     axis.set_ylabel(name.replace("_", " "))
     axis.set_ylim(bottom=0)
@@ -95,7 +95,6 @@ def _draw_fractions(axis: Axes, runs: "Runs", points: list[Any], labels: dict[An
         times = times[np.isfinite(times)]
         steps = np.concatenate([[0], times, [runs.steps.max()]])
         fraction = np.concatenate([[0], np.arange(1, len(times) + 1), [len(times)]]) / here.sum()
-        style: dict[str, Any] = {"color": INKS[i % len(INKS)], "linestyle": STYLES[i % len(STYLES)]}
-        axis.step(steps, fraction, where="post", label=labels[point], **style)
+        axis.step(steps, fraction, where="post", label=labels[point], **ink(i))
     axis.set_ylabel("fraction of runs that learned")
     axis.set_ylim(0, 1.02)

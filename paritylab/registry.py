@@ -1,6 +1,7 @@
 """Names for the command line, free of JAX: what exists, and which setting of which paper it is."""
 
 import difflib
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -11,6 +12,7 @@ class NetworkEntry(NamedTuple):
     activation: str | None
     settings: str
     what: str
+    width: int = 100
 
 
 NETWORKS = {
@@ -18,12 +20,12 @@ NETWORKS = {
     "relu6-mlp": NetworkEntry("MLP", "relu6", "", "two layers, ReLU6"),
     "sigmoid-mlp": NetworkEntry("MLP", "sigmoid", "", "two layers, sigmoid"),
     "poly-mlp": NetworkEntry("MLP", "Power", "(iv) width 10, (v) 100, (vi) 1000, (*ii) k", "two layers, z^k"),
-    "zigzag-mlp": NetworkEntry("MLP", "Zigzag", "(vii) width 1", "two layers, k-zigzag"),
+    "zigzag-mlp": NetworkEntry("MLP", "Zigzag", "(vii) width 1", "two layers, k-zigzag", 1),
     "oscillating-mlp": NetworkEntry(
-        "MLP", "OscillatingPolynomial", "(viii) width 1", "two layers, oscillating polynomial"
+        "MLP", "OscillatingPolynomial", "(viii) width 1", "two layers, oscillating polynomial", 1
     ),
-    "triangle-mlp": NetworkEntry("MLP", "TriangleWave", "(ix) width 1", "two layers, infinite zigzag"),
-    "sinusoid-mlp": NetworkEntry("MLP", "Sinusoid", "(x) width 1", "two layers, sinusoid"),
+    "triangle-mlp": NetworkEntry("MLP", "TriangleWave", "(ix) width 1", "two layers, infinite zigzag", 1),
+    "sinusoid-mlp": NetworkEntry("MLP", "Sinusoid", "(x) width 1", "two layers, sinusoid", 1),
     "zigzag-neuron": NetworkEntry("NeuronRecipe", "Zigzag", "(xi)", "one neuron, k-zigzag"),
     "oscillating-neuron": NetworkEntry(
         "NeuronRecipe", "OscillatingPolynomial", "(xii)", "one neuron, oscillating polynomial"
@@ -74,7 +76,7 @@ INITIALIZATIONS = {
 LOSSES = {"hinge": "Hinge", "square": "square_loss", "logistic": "logistic", "correlation": "correlation"}
 
 
-def nearest(kind: str, name: str, names: dict[str, object] | list[str]) -> str:
+def nearest(kind: str, name: str, names: Iterable[str]) -> str:
     """One sentence for a name that does not exist, with the nearest that does."""
     close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.0)
     return f"There is no {kind} {name!r}; did you mean {close[0]!r}? There are: {', '.join(names)}."

@@ -6,6 +6,7 @@ the parity chi_S(x) for every S of size k (hidden-progress, Appendix D.1.2, with
 that the zigzags have period 4 and their end segments go on straight).
 """
 
+import abc
 from collections.abc import Callable
 
 import equinox as eqx
@@ -39,10 +40,23 @@ def _degree(k: int) -> Int[np.ndarray, ""]:
     return np.asarray(k, np.int32)
 
 
-class Power(eqx.Module):
+class AbstractOfDegree(eqx.Module):
+    """An activation that is made for parities of degree k."""
+
+    k: eqx.AbstractVar[Int[Array | np.ndarray, "*runs"]]
+
+    @abc.abstractmethod
+    def __call__(self, z: Float[Array, "..."]) -> Float[Array, "..."]:
+        """The activation, entry by entry."""
+
+
+class Power(AbstractOfDegree):
     """z**k, by repeated squaring: the bits of k choose the factors."""
 
-    k: Int[Array | np.ndarray, "*runs"] = eqx.field(converter=_degree)
+    k: Int[Array | np.ndarray, "*runs"]
+
+    def __init__(self, k: int):
+        self.k = _degree(k)
 
     def __call__(self, z: Float[Array, "..."]) -> Float[Array, "..."]:
         k = jnp.asarray(self.k)
@@ -60,19 +74,25 @@ def _triangle(z: Float[Array, "..."], k: Int[Array, ""]) -> Float[Array, "..."]:
     return 1 - 2 * jnp.abs(phase - 2 * jnp.round(phase / 2))
 
 
-class TriangleWave(eqx.Module):
+class TriangleWave(AbstractOfDegree):
     """The infinite zigzag: +1 at k + 4i, -1 at k + 4i + 2, straight in between."""
 
-    k: Int[Array | np.ndarray, "*runs"] = eqx.field(converter=_degree)
+    k: Int[Array | np.ndarray, "*runs"]
+
+    def __init__(self, k: int):
+        self.k = _degree(k)
 
     def __call__(self, z: Float[Array, "..."]) -> Float[Array, "..."]:
         return _triangle(z, jnp.asarray(self.k))
 
 
-class Zigzag(eqx.Module):
+class Zigzag(AbstractOfDegree):
     """The k-zigzag: the triangle wave between -k and k, its end segments going on straight outside."""
 
-    k: Int[Array | np.ndarray, "*runs"] = eqx.field(converter=_degree)
+    k: Int[Array | np.ndarray, "*runs"]
+
+    def __init__(self, k: int):
+        self.k = _degree(k)
 
     def __call__(self, z: Float[Array, "..."]) -> Float[Array, "..."]:
         k = jnp.asarray(self.k)
@@ -80,14 +100,17 @@ class Zigzag(eqx.Module):
         return _triangle(jnp.clip(z, -end, end), k) + relu(z - end) + sign * relu(-end - z)
 
 
-class OscillatingPolynomial(eqx.Module):
+class OscillatingPolynomial(AbstractOfDegree):
     """The polynomial of degree k through (k, +1), (k - 2, -1), ..., (-k, (-1)**k).
 
     In Newton's form: with j = (k - z) / 2 it is the sum over i <= k of (-2)**i binom(j, i), because
     (-1)**j = (1 - 2)**j at the whole numbers j = 0, ..., k.
     """
 
-    k: Int[Array | np.ndarray, "*runs"] = eqx.field(converter=_degree)
+    k: Int[Array | np.ndarray, "*runs"]
+
+    def __init__(self, k: int):
+        self.k = _degree(k)
 
     def __call__(self, z: Float[Array, "..."]) -> Float[Array, "..."]:
         k = jnp.asarray(self.k)
@@ -99,14 +122,18 @@ class OscillatingPolynomial(eqx.Module):
         return total
 
 
-class Sinusoid(eqx.Module):
+class Sinusoid(AbstractOfDegree):
     """sin(pi/2 * scale * z + pi/2 * (1 - k)); at scale 1 it is +1 at z = k.
 
-    Section 3 of hidden-progress uses scale 2.
+    A larger scale is the same as larger first weights and a larger rate for them.
     """
 
-    k: Int[Array | np.ndarray, "*runs"] = eqx.field(converter=_degree)
-    scale: float = eqx.field(static=True, default=1.0)
+    k: Int[Array | np.ndarray, "*runs"]
+    scale: float = eqx.field(static=True)
+
+    def __init__(self, k: int, scale: float = 1.0):
+        self.k = _degree(k)
+        self.scale = scale
 
     def __call__(self, z: Float[Array, "..."]) -> Float[Array, "..."]:
         shift = (1 - jnp.asarray(self.k)).astype(z.dtype)

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 
 from ..targets import Parity
 from .activations import (
+    AbstractOfDegree,
     OscillatingPolynomial,
     Power,
     Sinusoid,
@@ -132,7 +133,7 @@ def _products(recipe: MLP, parity: Parity) -> FeedForward:
     return FeedForward(tuple(hidden), Layer(_float(row), _float(constant)), recipe.activation)
 
 
-def _same_degree(activation: Power | Zigzag | TriangleWave | OscillatingPolynomial | Sinusoid, k: int) -> None:
+def _same_degree(activation: AbstractOfDegree, k: int) -> None:
     if int(activation.k) != k:
         raise ValueError(f"{type(activation).__name__}(k={int(activation.k)}) is made for another degree than k={k}.")
     if isinstance(activation, Sinusoid) and activation.scale != 1:

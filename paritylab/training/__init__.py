@@ -21,4 +21,4 @@ from .records import (
 )
 from .rules import Training as Training
 from .runs import Runs as Runs
-from .train import train as train
+from .train import Plan as Plan, plan as plan, train as train

@@ -1,7 +1,9 @@
 """`train`: from what a user names to a table of runs."""
 
+import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ParamSpec
 
 import equinox as eqx
 import jax
@@ -24,13 +26,30 @@ from .runs import Runs
 
 Task = AbstractDistribution | Callable[[PRNGKeyArray], AbstractDistribution]
 
+Settings = ParamSpec("Settings")
+
 LARGE = 2**14
 """A number with more entries than this is a data set: runs share one copy of it."""
 LARGEST_SEED = 2**32 - 1
-LARGEST_SAMPLE = 2**31 - 1
+LARGEST_SAMPLE = MOST_STEPS = 2**31 - 1
 
 
-def train(
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """An ensemble that is checked and ready to run, and what tells its runs apart."""
+
+    ensemble: Ensemble
+    columns: dict[str, np.ndarray]
+    refill: bool
+    watch: Callable[[Status], None] | None
+
+    def run(self) -> Runs:
+        """Trains all runs. Ctrl-C ends it early and keeps what is finished."""
+        collected = work_through(self.ensemble, refill=self.refill, watch=self.watch)
+        return Runs.of(self.ensemble, collected, self.columns)
+
+
+def plan(
     task: Task,
     network: Recipe,
     *,
@@ -56,8 +75,8 @@ def train(
     lanes: int | None = None,
     refill: bool = True,
     watch: Callable[[Status], None] | None = None,
-) -> Runs:
-    """Trains one network for every rate, decay and seed, all of them at once.
+) -> Plan:
+    """One network for every rate, decay and seed, checked and ready to train at once.
 
     A run ends as `learned` at the first multiple of `every` at which it classifies all of the
     `validation` points correctly, else after `steps` steps, or when its output is no longer finite.
@@ -72,11 +91,10 @@ def train(
       unless `target_seeds` or `data_seeds` say otherwise. All rates share the seeds.
     - `records`: what to keep along the way, every `record_every` steps.
     - `keep`: keep the trained networks.
-
-    >>> from paritylab import MLP, Parity, Uniform
-    >>> runs = train(Uniform(Parity(10, (0, 1))), MLP(20), rate=0.1, seeds=4, steps=2000)
-    >>> runs.table().outcome.tolist()
-    ['learned', 'learned', 'learned', 'learned']
+    - `float64`: train in double precision.
+    - `lanes`: how many runs one compiled program trains side by side; chosen for the shape if not given.
+    - `refill`: without it, lanes that are done wait for all others; the results are the same.
+    - `watch`: called about once a second with a `Status`.
     """
     seed = _seeds(range(seeds) if isinstance(seeds, int) else seeds, "seeds")
     target_seed = seed if target_seeds is None else _seeds(target_seeds, "target_seeds", len(seed))
@@ -103,13 +121,33 @@ def train(
     repeat = lambda values: np.tile(values, len(grid)).astype(np.uint32)
     limits = np.full(len(grid) * len(seed), steps, np.int32)
     ensemble = Ensemble(program, own, common, repeat(seed), repeat(data_seed), limits, float64)
-    collected = work_through(ensemble, refill=refill, watch=watch)
     columns = {
         "rate": np.repeat([_label(one_rate) for one_rate, _ in grid], len(seed)),
         **({"decay": np.repeat([_label(one_decay) for _, one_decay in grid], len(seed))} if decays else {}),
         "seed": np.tile(seed, len(grid)),
     }
-    return Runs.of(ensemble, collected, columns)
+    return Plan(ensemble, columns, refill, watch)
+
+
+def _at_once(make: Callable[Settings, Plan]) -> Callable[Settings, Runs]:
+    """The function with the same arguments that makes the plan and runs it."""
+
+    @functools.wraps(make)
+    def train(*args: Settings.args, **kwargs: Settings.kwargs) -> Runs:
+        return make(*args, **kwargs).run()
+
+    train.__name__ = train.__qualname__ = "train"
+    return train
+
+
+train = _at_once(plan)
+train.__doc__ = """Trains one network for every rate, decay and seed, all of them at once. Takes what `plan` takes.
+
+>>> from paritylab import MLP, Parity, Uniform
+>>> runs = train(Uniform(Parity(10, (0, 1))), MLP(20), rate=0.1, seeds=4, steps=2000)
+>>> runs.table().outcome.tolist()
+['learned', 'learned', 'learned', 'learned']
+"""
 
 
 def _axis(values: Any) -> list[Any]:
@@ -144,6 +182,8 @@ def _check(batch: int, steps: int, every: int, validation: int, sample: int | No
         raise ValueError(f"A batch needs at least one example, got batch={batch}.")
     if validation < 0:
         raise ValueError(f"The validation batch needs a size >= 0, got validation={validation}.")
+    if steps > MOST_STEPS:
+        raise ValueError(f"Steps are counted in 32 bits: at most {MOST_STEPS}, got steps={steps}.")
     if every < 1 or steps < 1 or steps % every:
         raise ValueError(
             f"The steps must be a positive multiple of the validation interval, got steps={steps} and every={every}. "

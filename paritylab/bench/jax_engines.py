@@ -1,0 +1,120 @@
+"""The same work in JAX: `vmap` and `scan` as one would write them by hand, and the engine of the lab."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+
+import paritylab as pl
+
+from ..cube import random_signs
+from ..training.train import plan
+from .cases import EVERY, VALIDATION, Case, Timed
+
+LONGEST_RUN = 2000
+"""Runs that have not learned by then end: a measurement is many runs, not long ones."""
+
+Parameters = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
+
+
+def plain_models(case: Case) -> int:
+    """How many models plain JAX trains side by side: 128 on a CPU, 16,384 on a GPU where they fit."""
+    if jax.default_backend() == "cpu":
+        return 128
+    return 1024 if case.batch >= 1024 else 16384
+
+
+def _parameters(case: Case, key: jax.Array) -> Parameters:
+    keys = jr.split(key, 4)
+    shapes = (((case.width, case.n), case.n), ((case.width,), case.n), ((case.width,), case.width), ((), case.width))
+    weight, bias, output, constant = (
+        jr.uniform(each, shape, jnp.float32, -(fan_in**-0.5), fan_in**-0.5)
+        for each, (shape, fan_in) in zip(keys, shapes, strict=True)
+    )
+    return weight, bias, output, constant
+
+
+def _outputs(parameters: Parameters, x: jax.Array) -> jax.Array:
+    weight, bias, output, constant = parameters
+    return jax.nn.relu(x @ weight.T + bias) @ output + constant
+
+
+def _label(case: Case, x: jax.Array) -> jax.Array:
+    return jnp.prod(x[:, : case.k], axis=1)
+
+
+def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
+    """vmap over models of a scan over steps; with `validate`, all validation points every ten steps."""
+    models = plain_models(case)
+
+    def loss(parameters: Parameters, x: jax.Array) -> jax.Array:
+        return jnp.mean(jax.nn.relu(1 - _label(case, x) * _outputs(parameters, x)))
+
+    def step(carry: tuple[Parameters, jax.Array], count: jax.Array) -> tuple[tuple[Parameters, jax.Array], None]:
+        parameters, key = carry
+        gradients = jax.grad(loss)(parameters, random_signs(jr.fold_in(key, count), case.batch, case.n))
+        return (jax.tree.map(lambda p, g: p - case.rate * g, parameters, gradients), key), None
+
+    def looked(carry: tuple[Parameters, jax.Array], first: jax.Array, points: jax.Array) -> Any:
+        carry, _ = jax.lax.scan(step, carry, first + jnp.arange(EVERY))
+        return carry, jnp.all(_outputs(carry[0], points) * _label(case, points) > 0)
+
+    def run(parameters: Parameters, key: jax.Array, points: jax.Array, steps: int) -> Any:
+        if not validate:
+            return jax.lax.scan(step, (parameters, key), jnp.arange(steps))
+        return jax.lax.scan(
+            lambda carry, i: looked(carry, i * EVERY, points), (parameters, key), jnp.arange(steps // EVERY)
+        )
+
+    compiled = jax.jit(jax.vmap(run, in_axes=(0, 0, None, None)), static_argnums=3)
+    keys = jr.split(jr.key(0), models)
+    parameters = jax.jit(jax.vmap(lambda key: _parameters(case, key)))(keys)
+    points = random_signs(jr.key(1), VALIDATION, case.n)
+
+    def timed(steps: int) -> Timed:
+        steps = max(EVERY, steps // EVERY * EVERY)
+        jax.block_until_ready(compiled(parameters, keys, points, steps))  # compiled for this number of steps
+        begun = time.perf_counter()
+        jax.block_until_ready(compiled(parameters, keys, points, steps))
+        return Timed(time.perf_counter() - begun, steps * models)
+
+    return timed
+
+
+def engine(case: Case, *, validate: bool) -> Callable[[int], Timed]:
+    """`paritylab.train`, with lanes refilled; counts the steps that runs took."""
+    task = pl.Uniform(pl.Parity(case.n, range(case.k)))
+    options: dict[str, Any] = (
+        {"validation": VALIDATION, "every": EVERY} if validate else {"validation": 0, "every": 100}
+    )
+    lanes = engine_lanes(case)
+    together = lanes if jax.default_backend() != "cpu" else 2 * lanes
+
+    def timed(steps: int) -> Timed:
+        per_run = int(np.clip(steps // (2 * together) // 100 * 100, 100, LONGEST_RUN))
+        seeds = max(2 * together, steps // per_run)
+        ready = plan(
+            task,
+            pl.MLP(case.width),
+            rate=case.rate,
+            batch=case.batch,
+            seeds=seeds,
+            steps=per_run,
+            lanes=lanes,
+            **options,
+        )
+        begun = time.perf_counter()
+        runs = ready.run()
+        return Timed(time.perf_counter() - begun, int(np.sum(runs.steps, dtype=np.int64)))
+
+    return timed
+
+
+def engine_lanes(case: Case) -> int:
+    """The number of lanes that the lab chooses for this shape."""
+    made = plan(pl.Uniform(pl.Parity(case.n, range(case.k))), pl.MLP(case.width), batch=case.batch, seeds=1, steps=100)
+    return made.ensemble.program.lanes

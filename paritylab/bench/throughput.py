@@ -1,0 +1,117 @@
+"""`paritylab bench`: steps per second over all runs, ours and the alternatives in one process.
+
+The engines take turns, round by round, so that a machine that slows down slows all of them; the
+median round counts. Every engine draws its own data inside the measured time.
+"""
+
+import importlib.util
+import os
+import platform
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..manifest import manifest
+from .cases import CASES as CASES, Case, Timed
+from .jax_engines import engine, engine_lanes, plain, plain_models
+
+SECONDS = 1.5
+"""How long one measurement lasts, at the least."""
+
+Engine = Callable[[int], Timed]
+
+
+def engines(case: Case) -> dict[str, tuple[Engine, int]]:
+    """Every engine of a case, with the number of models that it trains side by side."""
+    found: dict[str, tuple[Engine, int]] = {}
+    if importlib.util.find_spec("torch"):
+        from . import torch_engines
+
+        found["torch loop"] = torch_engines.loop(case), 1
+        found["torch vmap"] = torch_engines.vmap(case), 128
+    found["plain jax"] = plain(case, validate=False), plain_models(case)
+    found["plain jax, validated"] = plain(case, validate=True), plain_models(case)
+    found["paritylab"] = engine(case, validate=False), engine_lanes(case)
+    found["paritylab, validated"] = engine(case, validate=True), engine_lanes(case)
+    return found
+
+
+def measure(cases: list[Case], rounds: int, say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """One row per case and engine."""
+    rows = []
+    for case in cases:
+        contenders = engines(case)
+        sizes = {name: _calibrate(run) for name, (run, _) in contenders.items()}
+        rates: dict[str, list[float]] = {name: [] for name in contenders}
+        for number in range(rounds):
+            for name, (run, _) in contenders.items():
+                timed = run(sizes[name])
+                rates[name].append(timed.steps / timed.seconds)
+            say(f"n={case.n} k={case.k} width={case.width} batch={case.batch}: round {number + 1} of {rounds}")
+        medians = {name: float(np.median(values)) for name, values in rates.items()}
+        rows += [_row(case, name, lanes, medians) for name, (_, lanes) in contenders.items()]
+    return rows
+
+
+def _calibrate(run: Engine) -> int:
+    """Steps (of one model, or of all runs together for the lab's engine) that take about `SECONDS`."""
+    steps = 100
+    run(steps)  # compiles
+    while True:
+        timed = run(steps)
+        if timed.seconds > SECONDS / 2:
+            return max(10, int(steps * SECONDS / timed.seconds))
+        steps = int(steps * min(16.0, max(2.0, SECONDS / max(timed.seconds, 1e-4))))
+
+
+def _row(case: Case, name: str, lanes: int, rates: dict[str, float]) -> dict[str, Any]:
+    rate = rates[name]
+    return {
+        **{field: getattr(case, field) for field in ("n", "k", "width", "batch")},
+        "engine": name,
+        "side_by_side": lanes,
+        "steps_per_second": rate,
+        "ratio_to_torch_loop": rate / rates["torch loop"] if "torch loop" in rates else None,
+        "ratio_to_plain_jax": rate / rates["plain jax"],
+        "ratio_to_plain_jax_validated": rate / rates["plain jax, validated"],
+        "fraction_of_sgemm": rate * case.operations / sgemm(),
+    }
+
+
+@cache
+def sgemm(size: int = 2048) -> float:
+    """The machine's rate of float32 matrix products in numpy, operations per second, best of ten."""
+    left, right = np.random.default_rng(0).random((2, size, size), np.float32)
+    best = float("inf")
+    for _ in range(10):
+        begun = time.perf_counter()
+        left @ right
+        best = min(best, time.perf_counter() - begun)
+    return 2 * size**3 / best
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers were measured on."""
+    processor = next(
+        (line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.machine()
+    )
+    return {
+        **manifest(),
+        "date": time.strftime("%Y-%m-%d"),
+        "processor": processor,
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "devices": len(jax.devices()),
+        "sgemm_gflops": round(sgemm() / 1e9, 1),
+    }
+
+
+def _cpuinfo() -> list[str]:
+    try:
+        with open("/proc/cpuinfo") as file:
+            return file.readlines()
+    except OSError:
+        return []
