@@ -18,8 +18,8 @@ class Layer(eqx.Module):
     weight: Float[Array, "*out inputs"]
     bias: Float[Array, "*out"]
 
-    def __call__(self, x: Float[Array, " inputs"]) -> Float[Array, "*out"]:
-        return self.weight @ x + self.bias
+    def __call__(self, columns: Float[Array, "inputs points"]) -> Float[Array, "*out points"]:
+        return self.weight @ columns + self.bias[..., None]
 
 
 class FeedForward(eqx.Module):
@@ -29,10 +29,13 @@ class FeedForward(eqx.Module):
     output: Layer
     activation: Activation
 
-    def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
+    def columns(self, x: Float[Array, "n points"]) -> Float[Array, " points"]:
         for layer in self.hidden:
             x = self.activation(layer(x))
         return self.output(x)
+
+    def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
+        return self.columns(x[:, None])[0]
 
 
 class Neuron(eqx.Module):
@@ -41,8 +44,11 @@ class Neuron(eqx.Module):
     hidden: Layer
     activation: Activation
 
-    def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
+    def columns(self, x: Float[Array, "n points"]) -> Float[Array, " points"]:
         return self.activation(self.hidden(x))
+
+    def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
+        return self.columns(x[:, None])[0]
 
 
 class MLP(eqx.Module):

@@ -56,7 +56,7 @@ class Status(NamedTuple):
 
 @dataclasses.dataclass
 class Collected:
-    """What came out, row by row as in the ensemble; `RUNNING` where it was interrupted."""
+    """What came out, row by row as in the ensemble; `RUNNING`, and the step it had come to, if it was interrupted."""
 
     outcome: Int[np.ndarray, " runs"]
     step: Int[np.ndarray, " runs"]
@@ -72,17 +72,19 @@ def work_through(
     refill: bool = True,
     watch: Callable[[Status], None] | None = None,
     devices: list[Any] | None = None,
+    seconds: float = math.inf,
 ) -> Collected:
-    """Trains every run of the ensemble. Ctrl-C ends it early and keeps what is finished."""
+    """Trains every run of the ensemble. Ctrl-C ends it early, as `seconds` do, and keeps what is finished."""
     desk = _Desk(ensemble, watch)
     with precision(ensemble.float64):
         workers = [_Worker(ensemble, desk, device, refill) for device in _places(devices or jax.devices())]
         desk.workers = len(workers)
         with ThreadPoolExecutor(len(workers)) as pool:
             futures = [pool.submit(worker.work) for worker in workers]
+            end = time.monotonic() + seconds
             try:
                 while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
-                    if any(future.done() and future.exception() for future in futures):
+                    if time.monotonic() > end or any(future.done() and future.exception() for future in futures):
                         desk.stop.set()
             except KeyboardInterrupt:
                 desk.collected.interrupted = True
@@ -197,6 +199,7 @@ class _Worker:
                 seconds = time.perf_counter() - begun
                 self._deliver()
                 self._adjust(rounds, seconds)
+            self._leave()
 
     def _receive(self) -> None:
         """Fills empty slots with further runs."""
@@ -228,6 +231,12 @@ class _Worker:
             self.desk.bring(self.run_in[ended], outcome[ended], *rows)
             self.run_in[ended] = -1
 
+    def _leave(self) -> None:
+        """How far the runs in hand have come, when work is stopped before they end."""
+        slot = np.asarray(self.carry.lanes.slot)
+        taken = slot < self.program.slots
+        self.desk.collected.step[self.run_in[slot[taken]]] = np.asarray(self.carry.lanes.step)[taken]
+
     def _deliver_log(self) -> None:
         log = self.carry.log
         assert log is not None
@@ -258,18 +267,18 @@ def _empty(program: Program, slots: Slots) -> Carry:
     return jax.jit(empty, static_argnums=0)(program, slots)
 
 
-CPU_LANES, CPU_LANES_TINY, TINY_STEP = 8, 128, 2**14
-GPU_LANES, GPU_BYTES = 16384, 2**31
+LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 16384, 2**31)}
+"""The least and the most lanes, and the bytes that they may take together."""
 
 
 def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
     """How many lanes fit a rule: the fewest that are about as fast as any number would be.
 
-    On a CPU that is 8, which stay in a core's cache, or 128 when a step of one run is so small that
-    the overhead of operations counts. On a GPU it is what fills the chip. A run that trains alone
-    pays for all lanes of its program, but hardly more than for the smallest program; so the batch
-    need not shrink when the queue is empty. The number depends on nothing but the rule, the shapes
-    of the numbers (those of `one` run are given) and the kind of device, as the bits of a result do.
+    On a CPU that is from 8 to 128, so that what a step touches stays in cache; on a GPU it is what
+    fills the chip. A run that trains alone pays for all lanes of its program, but not much more than
+    for the smallest program; so the batch need not shrink when the queue is empty. The number depends
+    on nothing but the rule, the shapes of the numbers (those of `one` run are given) and the kind of
+    device, as the bits of a result do.
     """
     need = _bytes_of_a_step(rule, one)
     if need > memory() / 2:
@@ -277,11 +286,10 @@ def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
             f"One step of one run needs about {need / 2**30:.1f} GiB, and this machine has {memory() / 2**30:.1f} GiB. "
             "Use a smaller batch, width or n."
         )
-    if platform != "cpu":
-        return int(np.clip(2 ** int(math.log2(max(1, GPU_BYTES / need))), 1, GPU_LANES))
-    if need <= TINY_STEP:
-        return CPU_LANES_TINY
-    return CPU_LANES if CPU_LANES * need < memory() / 8 else 1
+    least, most, budget = LANES.get(platform, LANES["gpu"])
+    if least * need > memory() / 8:
+        return 1
+    return int(np.clip(2 ** int(math.log2(max(1, budget / need))), least, most))
 
 
 def _bytes_of_a_step(rule: AbstractRule, one: Numbers) -> int:

@@ -94,6 +94,8 @@ class Lanes(NamedTuple):
     slot: Int[Array, " lanes"]
     step: Int[Array, " lanes"]
     state: PyTree
+    memory: PyTree
+    """What earlier looks at the run have taught the rule."""
 
 
 class Carry(NamedTuple):
@@ -118,9 +120,17 @@ def empty(program: Program, slots: Slots) -> Carry:
     lanes, count = program.lanes, program.slots
     one = program.whole(_take(slots.own, 0), slots.common)
     state = jax.eval_shape(lambda: program.rule.init(init_key(jnp.uint32(0)), one))
-    statistics = jax.eval_shape(lambda: program.rule.measure(_zeros(state), one, program.rule.levels - 1))
+    memory = jax.eval_shape(lambda: program.rule.memory(one))
+    statistics, _ = jax.eval_shape(
+        lambda: program.rule.measure(_zeros(state), _zeros(memory), one, program.rule.levels - 1)
+    )
     return Carry(
-        Lanes(jnp.full(lanes, count, jnp.int32), jnp.zeros(lanes, jnp.int32), _zeros(state, lanes)),
+        Lanes(
+            jnp.full(lanes, count, jnp.int32),
+            jnp.zeros(lanes, jnp.int32),
+            _zeros(state, lanes),
+            _zeros(memory, lanes),
+        ),
         jnp.zeros(count, bool),
         Results(
             jnp.zeros(count, jnp.int8),
@@ -187,13 +197,17 @@ def _fill(program: Program, carry: Carry, slots: Slots, fill_at: Int[Array, ""])
         lane = jnp.nonzero(now.lanes.slot == none, size=few, fill_value=program.lanes)[0]
         slot = jnp.nonzero(now.waiting, size=few, fill_value=none)[0].astype(jnp.int32)
         lane = jnp.where(slot < none, lane, program.lanes)
-        state = jax.vmap(lambda seed, own: program.rule.init(init_key(seed), program.whole(own, slots.common)))(
-            slots.init_seed[slot], _take(slots.own, slot)
-        )
+
+        def begin(seed: Array, own: Numbers) -> tuple[PyTree, PyTree]:
+            numbers = program.whole(own, slots.common)
+            return program.rule.init(init_key(seed), numbers), program.rule.memory(numbers)
+
+        state, memory = jax.vmap(begin)(slots.init_seed[slot], _take(slots.own, slot))
         lanes = Lanes(
             now.lanes.slot.at[lane].set(slot, mode="drop"),
             now.lanes.step.at[lane].set(0, mode="drop"),
             _put(now.lanes.state, lane, state),
+            _put(now.lanes.memory, lane, memory),
         )
         now = now._replace(lanes=lanes, waiting=now.waiting.at[slot].set(False, mode="drop"))
         fresh = jnp.zeros(program.lanes, bool).at[lane].set(True, mode="drop")
@@ -217,9 +231,10 @@ def _round(program: Program, carry: Carry, slots: Slots) -> Carry:
         return jax.vmap(one_step)(state, keys, lanes.step + i, own)
 
     state = jax.lax.fori_loop(0, program.every, step, lanes.state)
-    lanes = Lanes(lanes.slot, lanes.step + program.every, state)
+    lanes = lanes._replace(step=lanes.step + program.every, state=state)
     taken = lanes.slot < program.slots
-    outcome, statistics = _look(program, lanes, own, slots.common, taken & (lanes.step >= limit))
+    outcome, statistics, memory = _look(program, lanes, own, slots.common, taken & (lanes.step >= limit))
+    lanes = lanes._replace(memory=memory)
     outcome = jnp.where(taken, outcome, Outcome.RUNNING.value)
     ended = outcome != Outcome.RUNNING.value
     carry = _record(program, carry._replace(lanes=lanes), slots, _due(program, lanes, taken, ended))
@@ -236,38 +251,60 @@ def _round(program: Program, carry: Carry, slots: Slots) -> Carry:
 
 def _look(
     program: Program, lanes: Lanes, own: Numbers, common: Numbers, last: Bool[Array, " lanes"]
-) -> tuple[Int[Array, " lanes"], PyTree]:
-    """The outcome of each lane, exactly as if all were examined at the last level.
+) -> tuple[Int[Array, " lanes"], PyTree, PyTree]:
+    """The outcome of each lane, its statistics and what to remember, exactly as if all were examined closely.
 
-    Every lane is looked at on level 0. What passes goes on to the next level, few lanes at a time and
-    outside `vmap`, where a condition saves work; a run at its `last` step goes to the last level too,
-    for its final statistics.
+    Every lane is looked at on level 0, and those that pass on the next. Cheap levels take all lanes
+    together, if any is to be looked at; costly ones a few lanes at a time, outside `vmap`, where a
+    condition saves work. A run at its `last` step goes to the last level for its final statistics.
     """
     rule, taken = program.rule, lanes.slot < program.slots
-    group = max(1, program.lanes // 16)
     learned, running = Outcome.LEARNED.value, Outcome.RUNNING.value
 
-    def measure(level: int) -> Callable[[PyTree, Numbers], PyTree]:
-        return jax.vmap(lambda state, own: rule.measure(state, program.whole(own, common), level))
+    def measure(state: PyTree, memory: PyTree, own: Numbers, level: int) -> tuple[Array, PyTree, PyTree]:
+        one = lambda state, memory, own: rule.measure(state, memory, program.whole(own, common), level)
+        statistics, memory = jax.vmap(one)(state, memory, own)
+        return jax.vmap(rule.ended)(statistics), statistics, memory
 
-    statistics = measure(0)(lanes.state, own)
-    outcome = jax.vmap(rule.ended)(statistics)
-    for level in range(1, rule.levels):
-        promising = taken & (outcome == learned)
-        pending = promising | (last & taken & (outcome == running)) if level == rule.levels - 1 else promising
+    def cheaply(passed: Bool[Array, " lanes"], outcome: Int[Array, " lanes"], level: int) -> Int[Array, " lanes"]:
+        look = lambda: jnp.where(passed, measure(lanes.state, lanes.memory, own, level)[0], outcome)
+        return jax.lax.cond(jnp.any(passed), look, lambda: outcome)
 
-        def closer(now: tuple[Array, Array, PyTree], level: int = level) -> tuple[Array, Array, PyTree]:
-            pending, outcome, statistics = now
-            lane = jnp.nonzero(pending, size=group, fill_value=program.lanes)[0]
-            seen = measure(level)(_take(lanes.state, lane), _take(own, lane))
-            return (
-                pending.at[lane].set(False, mode="drop"),
-                outcome.at[lane].set(jax.vmap(rule.ended)(seen), mode="drop"),
-                _put(statistics, lane, seen),
-            )
+    outcome, statistics, _ = measure(lanes.state, lanes.memory, own, 0)
+    for level in range(1, min(rule.cheap_levels, rule.levels)):
+        outcome = cheaply(taken & (outcome == learned), outcome, level)
 
-        _, outcome, statistics = jax.lax.while_loop(lambda now: jnp.any(now[0]), closer, (pending, outcome, statistics))
-    return jnp.where((outcome == running) & last, Outcome.OUT_OF_STEPS.value, outcome).astype(jnp.int8), statistics
+    costly = range(rule.cheap_levels, rule.levels)
+    few = max(1, program.lanes // 64)
+
+    def closely(
+        asked: Bool[Array, " few"], now: tuple[Array, PyTree, PyTree], state: PyTree, own: Numbers, level: int
+    ) -> tuple[Array, PyTree, PyTree]:
+        look = lambda: _choose(asked, measure(state, now[2], own, level), now)
+        return jax.lax.cond(jnp.any(asked), look, lambda: now)
+
+    def some(now: tuple[Array, Array, PyTree, PyTree]) -> tuple[Array, Array, PyTree, PyTree]:
+        pending, outcome, statistics, memory = now
+        lane = jnp.nonzero(pending, size=few, fill_value=program.lanes)[0]
+        state, numbers, final = _take(lanes.state, lane), _take(own, lane), last[lane]
+        verdict, seen, learnt = outcome[lane], _take(statistics, lane), _take(memory, lane)
+        for level in costly:
+            asked = (verdict == learned) | (final if level == rule.levels - 1 else False)
+            verdict, seen, learnt = closely(asked, (verdict, seen, learnt), state, numbers, level)
+        return (
+            pending.at[lane].set(False, mode="drop"),
+            outcome.at[lane].set(verdict, mode="drop"),
+            _put(statistics, lane, seen),
+            _put(memory, lane, learnt),
+        )
+
+    memory = lanes.memory
+    if costly:
+        pending = taken & ((outcome == learned) | (last & (outcome == running)))
+        now = (pending, outcome, statistics, memory)
+        _, outcome, statistics, memory = jax.lax.while_loop(lambda now: jnp.any(now[0]), some, now)
+    outcome = jnp.where((outcome == running) & last, Outcome.OUT_OF_STEPS.value, outcome).astype(jnp.int8)
+    return outcome, statistics, memory
 
 
 def _due(
@@ -305,6 +342,13 @@ def _record(program: Program, carry: Carry, slots: Slots, due: Bool[Array, " lan
 
 def _take(tree: PyTree, index: int | Int[Array, " some"]) -> PyTree:
     return jax.tree.map(lambda leaf: leaf[index], tree)
+
+
+def _choose(condition: Bool[Array, " lanes"], new: PyTree, old: PyTree) -> PyTree:
+    def one(new: Array, old: Array) -> Array:
+        return jnp.where(condition.reshape(-1, *(1,) * (new.ndim - 1)), new, old)
+
+    return jax.tree.map(one, new, old)
 
 
 def _put(tree: PyTree, index: Int[Array, " some"], values: PyTree) -> PyTree:

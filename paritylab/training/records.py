@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from ..distributions import AbstractDistribution
+from ..networks.base import outputs
 from .numbers import Numbers
 
 if TYPE_CHECKING:
@@ -71,9 +72,9 @@ class FreshLoss(AbstractRecord):
     name = "fresh_loss"
 
     def __call__(self, snapshot: Snapshot) -> Array:
-        loss, network = snapshot.rule.problem.fill(snapshot.numbers).loss, snapshot.network
         x, y = snapshot.fresh(self.points)
-        return jnp.mean(jax.vmap(lambda point, label: loss(label, network(point)))(x, y))
+        loss = snapshot.rule.problem.fill(snapshot.numbers).loss
+        return jnp.mean(jax.vmap(loss)(y, outputs(snapshot.network, x)))
 
 
 class FreshError(AbstractRecord):
@@ -84,7 +85,7 @@ class FreshError(AbstractRecord):
 
     def __call__(self, snapshot: Snapshot) -> Array:
         x, y = snapshot.fresh(self.points)
-        return jnp.mean(~(jax.vmap(snapshot.network)(x) * y > 0), dtype=jnp.float32)
+        return _error(snapshot.network, x, y)
 
 
 class ValidationError(AbstractRecord):
@@ -94,7 +95,8 @@ class ValidationError(AbstractRecord):
 
     def __call__(self, snapshot: Snapshot) -> Array:
         rule = snapshot.rule
-        seen = rule.measure(snapshot.state, snapshot.numbers, rule.levels - 1)
+        nothing = rule.memory(snapshot.numbers)
+        seen, _ = rule.measure(snapshot.state, nothing, snapshot.numbers, rule.levels - 1)
         return seen.mistakes.astype(jnp.float32) / seen.points
 
 
@@ -108,7 +110,7 @@ class SampleError(AbstractRecord):
         if rule.sample is None:
             raise ValueError("A `SampleError` needs a finite sample; train with sample=SIZE.")
         x, y = rule.whole_sample(snapshot.distribution, snapshot.data_key)
-        return jnp.mean(~(jax.vmap(snapshot.network)(x) * y > 0), dtype=jnp.float32)
+        return _error(snapshot.network, x, y)
 
 
 class Weights(AbstractRecord):
@@ -128,6 +130,10 @@ class Progress(AbstractRecord):
 
     def __call__(self, snapshot: Snapshot) -> Array:
         return jnp.max(jnp.abs(first_weights(snapshot.network) - first_weights(snapshot.first_network)))
+
+
+def _error(network: PyTree, x: Float[Array, "points n"], y: Float[Array, " points"]) -> Float[Array, ""]:
+    return jnp.mean(~(outputs(network, x) * y > 0), dtype=jnp.float32)
 
 
 def first_weights(network: PyTree) -> Float[Array, "neurons n"]:

@@ -6,28 +6,25 @@ engine. Online training and multi-pass training on a finite sample are the rules
 
 import abc
 import dataclasses
-import itertools
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from ..cube import root_key
 from ..distributions import AbstractDistribution, Points
 from ..distributions.base import Examples
-from ..networks.base import Network, Recipe
+from ..networks.base import Network, Recipe, outputs
+from .examination import CHEAP_LEVELS, Examination, Witnesses, examination_levels, examine, no_witnesses
 from .numbers import Numbers, Shape, split
 from .optimizers import Optimizer, OptimizerState
 from .outcomes import Outcome
 from .shuffle import shuffled
 
-SCREEN, SECOND_LOOK, BLOCK = 32, 512, 512
-"""A run is looked at on a short screen of the validation batch, then on more, then on all of it."""
-
-VALIDATION_STREAM, SAMPLE_STREAM, ORDER_STREAM = 1, 2, 3
+SAMPLE_STREAM, ORDER_STREAM = 2, 3
 
 
 class AbstractRule(abc.ABC):
@@ -35,6 +32,8 @@ class AbstractRule(abc.ABC):
 
     levels: int
     """How many levels of looking closely `measure` has; only the last is decisive."""
+    cheap_levels: ClassVar[int]
+    """How many of them cost so little that all lanes are looked at together."""
 
     @abc.abstractmethod
     def init(self, key: PRNGKeyArray, numbers: Numbers) -> Any:
@@ -45,8 +44,16 @@ class AbstractRule(abc.ABC):
         """The state after step number `count`; `key` is made from the data seed and stays the same."""
 
     @abc.abstractmethod
-    def measure(self, state: Any, numbers: Numbers, level: int) -> Any:
-        """Statistics of the state, at a level of looking closely. What fails at one level fails at the next."""
+    def memory(self, numbers: Numbers) -> Any:
+        """What `measure` knows of a run that it has never looked at."""
+
+    @abc.abstractmethod
+    def measure(self, state: Any, memory: Any, numbers: Numbers, level: int) -> tuple[Any, Any]:
+        """Statistics of the state, at a level of looking closely, and what to remember.
+
+        What fails at one level fails at the next. Memory makes failures quicker to find; it never
+        changes the statistics of the last level.
+        """
 
     @abc.abstractmethod
     def ended(self, statistics: Any) -> Int[Array, ""]:
@@ -68,14 +75,6 @@ class TrainingState(NamedTuple):
     optimizer: OptimizerState
 
 
-class Examination(NamedTuple):
-    """What the validation batch says."""
-
-    mistakes: Int[Array, ""]
-    points: Int[Array, ""]
-    finite: Bool[Array, ""]
-
-
 @dataclasses.dataclass(frozen=True)
 class Training(AbstractRule):
     """Gradient descent on batches, fresh ones or (with `sample`) from a finite sample drawn once per run."""
@@ -94,9 +93,11 @@ class Training(AbstractRule):
         _, network = split(drawn)
         return cls(split(problem)[1], network, batch, validation, sample, float64)
 
+    cheap_levels: ClassVar[int] = CHEAP_LEVELS
+
     @property
     def levels(self) -> int:  # type: ignore[override]
-        return 1 + (self.validation > SCREEN) + (self.validation > SECOND_LOOK)
+        return len(examination_levels(self.validation))
 
     @property
     def dtype(self) -> Any:
@@ -153,42 +154,16 @@ class Training(AbstractRule):
         """The network as a callable pytree."""
         return self.network.fill(state.arrays)
 
-    def measure(self, state: TrainingState, numbers: Numbers, level: int) -> Examination:
-        """Level 0 looks at a short screen of the validation batch, the last level at all of it.
+    def memory(self, numbers: Numbers) -> Witnesses:
+        return no_witnesses(self.problem.fill(numbers).distribution.n, self.dtype)
 
-        Labels are free of noise here. Every block of the batch comes from a key of its own, the same
-        for all runs: inputs that depend on no number of the run are drawn once for all lanes.
-        """
-        distribution, network = self.problem.fill(numbers).distribution.clean(), self.network_of(state)
-        key = jr.fold_in(root_key(0), VALIDATION_STREAM)
-        bounds = [0, min(SCREEN, self.validation), min(SECOND_LOOK, self.validation)]
-        parts = [
-            self._examine(network, distribution, jr.fold_in(key, i), stop - start, stop - start)
-            for i, (start, stop) in enumerate(itertools.pairwise(bounds))
-            if i <= level and stop > start
-        ]
-        rest = self.validation - bounds[-1]
-        if level == 2 and rest > 0:
-
-            def block(i: Int[Array, ""]) -> Examination:
-                return self._examine(network, distribution, jr.fold_in(key, 2 + i), BLOCK, rest - i * BLOCK)
-
-            blocks = jax.lax.map(block, jnp.arange(-(-rest // BLOCK), dtype=jnp.int32))
-            parts.append(Examination(*(jnp.sum(blocks.mistakes), jnp.sum(blocks.points), jnp.all(blocks.finite))))
-        if not parts:
-            return Examination(jnp.ones((), jnp.int32), jnp.zeros((), jnp.int32), jnp.array(True))
-        mistakes, points, finite = zip(*parts, strict=True)
-        return Examination(sum(mistakes[1:], mistakes[0]), sum(points[1:], points[0]), jnp.all(jnp.stack(finite)))
-
-    def _examine(
-        self, network: Network, distribution: AbstractDistribution, key: PRNGKeyArray, size: int, count: Any
-    ) -> Examination:
-        """Mistakes on the first `count` of `size` points; an output of 0 is a mistake."""
-        x, y = self._cast(distribution.sample(key, size))
-        outputs = jax.vmap(network)(x)
-        counted = jnp.arange(size, dtype=jnp.int32) < count
-        mistakes = jnp.sum(counted & ~(outputs * y > 0), dtype=jnp.int32)
-        return Examination(mistakes, jnp.sum(counted, dtype=jnp.int32), jnp.all(jnp.isfinite(outputs)))
+    def measure(
+        self, state: TrainingState, memory: Witnesses, numbers: Numbers, level: int
+    ) -> tuple[Examination, Witnesses]:
+        """Mistakes on the validation batch, the same for all runs of a task; labels are free of noise here."""
+        distribution = self.problem.fill(numbers).distribution.clean()
+        draw = lambda key, size: self._cast(distribution.sample(key, size))
+        return examine(self.network_of(state), draw, memory, self.validation, level)
 
     def ended(self, statistics: Examination) -> Int[Array, ""]:
         learned = jnp.where(statistics.mistakes == 0, Outcome.LEARNED.value, Outcome.RUNNING.value)
@@ -200,4 +175,4 @@ def mean_loss(
 ) -> Float[Array, ""]:
     """The mean loss of a network, given as its trainable arrays and the rest, over a batch."""
     network = eqx.combine(params, rest)
-    return jnp.mean(jax.vmap(lambda point, label: loss(label, network(point)))(x, y))
+    return jnp.mean(jax.vmap(loss)(y, outputs(network, x)))
