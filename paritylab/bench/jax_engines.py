@@ -12,7 +12,7 @@ import numpy as np
 import paritylab as pl
 
 from ..cube import random_signs
-from ..training.crew import work_through
+from ..training.crew import precision, work_through
 from ..training.train import plan
 from .cases import EVERY, VALIDATION, Case, Timed
 
@@ -48,7 +48,10 @@ def _label(case: Case, x: jax.Array) -> jax.Array:
 
 
 def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
-    """vmap over models of a scan over steps; with `validate`, all validation points every ten steps."""
+    """vmap over models of a scan over steps; with `validate`, all validation points every ten steps.
+
+    Its matrix products have the precision that the lab's have: float32, not the TF32 that recent GPUs default to.
+    """
     models = plain_models(case)
 
     def loss(parameters: Parameters, x: jax.Array) -> jax.Array:
@@ -77,9 +80,10 @@ def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
 
     def timed(steps: int) -> Timed:
         steps = max(EVERY, steps // EVERY * EVERY)
-        jax.block_until_ready(compiled(parameters, keys, points, steps))  # compiled for this number of steps
-        begun = time.perf_counter()
-        jax.block_until_ready(compiled(parameters, keys, points, steps))
+        with precision(False):
+            jax.block_until_ready(compiled(parameters, keys, points, steps))  # compiled for this number of steps
+            begun = time.perf_counter()
+            jax.block_until_ready(compiled(parameters, keys, points, steps))
         return Timed(time.perf_counter() - begun, steps * models)
 
     return timed

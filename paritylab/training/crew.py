@@ -259,7 +259,7 @@ class _Worker:
         slot = np.asarray(self.carry.lanes.slot)
         taken = slot < self.program.slots
         left = (self.slots.limit[slot[taken]] - np.asarray(self.carry.lanes.step)[taken]).max(initial=0)
-        tail = (left + waiting * self.slots.limit.max() / lanes) * per_step
+        tail = (float(left) + waiting * float(self.slots.limit.max()) / lanes) * per_step
         self.desk.tell(id(self), float(tail), per_step / lanes)
 
 

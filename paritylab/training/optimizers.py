@@ -6,7 +6,7 @@ not named gets 0), and `schedule` and `decay_schedule` multiply them step by ste
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import equinox as eqx
 import jax
@@ -20,11 +20,6 @@ CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
 
 Schedule = Callable[[Int[Array, ""]], Float[Array, ""]]
 ByLayer = float | Mapping[str, float]
-
-
-class OptimizerState(NamedTuple):
-    step: Int[Array, ""]
-    inner: Any
 
 
 def constant(step: Int[Array, ""]) -> Float[Array, ""]:
@@ -98,18 +93,20 @@ class Optimizer(eqx.Module):
         rules = {name: at(rate) for name, rate in self.rate.items()}
         return optax.multi_transform({**rules, "frozen": optax.set_to_zero()}, labels)
 
-    def init(self, params: PyTree) -> OptimizerState:
-        return OptimizerState(jnp.zeros((), jnp.int32), self._transformation(params).init(params))
+    def init(self, params: PyTree) -> optax.OptState:
+        return self._transformation(params).init(params)
 
-    def update(self, grads: PyTree, state: OptimizerState, params: PyTree) -> tuple[PyTree, OptimizerState]:
-        """New parameters and new state."""
-        shrink = self._shrinkage(state.step, params) if self.decay else None
+    def update(
+        self, grads: PyTree, state: optax.OptState, params: PyTree, step: Int[Array, ""]
+    ) -> tuple[PyTree, optax.OptState]:
+        """New parameters and new state. The step is given: a counter of our own would slow the loop down."""
+        shrink = self._shrinkage(step, params) if self.decay else None
         if shrink is not None and self.convention == "loss":
             grads = jax.tree.map(lambda grad, decay, weight: grad + 2 * decay * weight, grads, shrink, params)
-        steps, inner = self._transformation(params).update(grads, state.inner, params)
+        steps, state = self._transformation(params).update(grads, state, params)
         if shrink is not None and self.convention != "loss":
             steps = jax.tree.map(lambda move, decay, weight: move - decay * weight, steps, shrink, params)
-        return optax.apply_updates(params, steps), OptimizerState(state.step + 1, inner)
+        return optax.apply_updates(params, steps), state
 
     def _shrinkage(self, step: Int[Array, ""], params: PyTree) -> PyTree:
         """The decay of each leaf at this step, times its rate where the convention says so."""

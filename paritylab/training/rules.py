@@ -12,6 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from ..cube import root_key
@@ -20,7 +21,7 @@ from ..distributions.base import Examples
 from ..networks.base import Network, Recipe, outputs
 from .examination import CHEAP_LEVELS, Examination, Witnesses, examination_levels, examine, no_witnesses
 from .numbers import Numbers, Shape, split
-from .optimizers import Optimizer, OptimizerState
+from .optimizers import Optimizer
 from .outcomes import Outcome
 from .shuffle import shuffled
 
@@ -72,7 +73,7 @@ class Problem(eqx.Module):
 class TrainingState(NamedTuple):
     arrays: Numbers
     """The arrays of the network; those of floating point are trained."""
-    optimizer: OptimizerState
+    optimizer: optax.OptState
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Training(AbstractRule):
         x, y = self._batch(problem.distribution, key, count)
         params, rest = self._partition(state.arrays)
         grads = jax.grad(mean_loss)(params, rest, problem.loss, x, y)
-        params, optimizer = problem.optimizer.update(grads, state.optimizer, params)
+        params, optimizer = problem.optimizer.update(grads, state.optimizer, params, count)
         arrays, _ = split(eqx.combine(params, rest))
         return TrainingState(arrays, optimizer)
 
