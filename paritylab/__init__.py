@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .cube import bit_mask as bit_mask, cube as cube, root_key as root_key
+    from .cube import bit_mask as bit_mask, root_key as root_key
     from .distributions import (
         AbstractDistribution as AbstractDistribution,
         Encoded as Encoded,
@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "cube": "bit_mask cube root_key",
+    "cube": "bit_mask root_key",
     "statistics": "median_interval quantile wilson_interval",
     "targets": "AbstractTarget Parity Symmetric full_parity majority random_disjoint_parity random_parity "
     "random_symmetric",

@@ -13,7 +13,8 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jax.typing import DTypeLike
+from jaxtyping import Array, Bool, Float, Int, Integer, PRNGKeyArray
 
 from .runtime import keep_compiled_programs
 
@@ -60,7 +61,7 @@ def character(mask: Bool[Array | np.ndarray, " n"], x: Float[Array, " n"]) -> Fl
     return sign_of_parity((size - jnp.round(total).astype(jnp.int32)) >> 1, x.dtype)
 
 
-def sign_of_parity(count: Int[Array, "..."], dtype: jnp.dtype) -> Float[Array, "..."]:
+def sign_of_parity(count: Int[Array, "..."], dtype: DTypeLike) -> Float[Array, "..."]:
     """(-1)**count."""
     return (1 - 2 * (count & 1)).astype(dtype)
 
@@ -89,6 +90,6 @@ def encode(x: Float[Array, "*batch n"], encoding: Encoding) -> Float[Array, "*ba
     raise ValueError(f"There is no encoding {encoding!r}; choose one of {', '.join(ENCODINGS)}.")
 
 
-def root_key(seed: int | np.integer | Int[Array, ""]) -> PRNGKeyArray:
+def root_key(seed: int | np.integer | Integer[Array | np.ndarray, ""]) -> PRNGKeyArray:
     """The one way from an integer seed to a key: threefry, whose draws do not change under `vmap`."""
     return jax.random.key(seed, impl="threefry2x32")

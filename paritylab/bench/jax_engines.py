@@ -16,7 +16,7 @@ from ..training.crew import precision, work_through
 from ..training.train import plan
 from .cases import EVERY, VALIDATION, Case, Timed
 
-ENGINE_SECONDS = 2.0
+ENGINE_SECONDS = 3.0
 
 Parameters = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
 

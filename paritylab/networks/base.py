@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import jax
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -7,6 +7,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 Network = Callable[[Float[Array, " n"]], Float[Array, ""]]
 
 
+@runtime_checkable
 class Recipe(Protocol):
     """Makes a network for points of n coordinates, its weights drawn from a key.
 

@@ -31,12 +31,16 @@ class AbstractInitialization(eqx.Module):
         return self.weights(key, shape, fan_in)
 
 
+def _symmetric_uniform(key: PRNGKeyArray, shape: tuple[int, ...], bound: float) -> Float[Array, "..."]:
+    """U[-bound, bound]. 2u - 1 is exact, so that there is one rounding, the same in every compiled program."""
+    return (2 * jr.uniform(key, shape, jnp.float32) - 1) * bound
+
+
 class UniformInitialization(AbstractInitialization):
     """U[-c, c] with c = 1/sqrt(fan-in), for weights and biases: the default of deep-learning packages."""
 
     def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
-        bound = fan_in**-0.5
-        return jr.uniform(key, shape, jnp.float32, -bound, bound)
+        return _symmetric_uniform(key, shape, fan_in**-0.5)
 
     biases = weights
 
@@ -64,8 +68,7 @@ class GlorotInitialization(AbstractInitialization):
 
     def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
         fan_out = int(np.prod(shape)) // fan_in
-        bound = (6 / (fan_in + fan_out)) ** 0.5
-        return jr.uniform(key, shape, jnp.float32, -bound, bound)
+        return _symmetric_uniform(key, shape, (6 / (fan_in + fan_out)) ** 0.5)
 
     def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
         return jnp.zeros(shape, jnp.float32)
@@ -103,4 +106,4 @@ class TernaryInitialization(AbstractInitialization):
         return jnp.full(shape, 1 / (8 * self.k), jnp.float32)
 
     def outputs(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
-        return jr.uniform(key, shape, jnp.float32, -self.n / self.k, self.n / self.k)
+        return _symmetric_uniform(key, shape, self.n / self.k)

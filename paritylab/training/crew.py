@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Int, PyTree
+from jaxtyping import Int, PyTree, UInt32
 
 from ..distributions.points import memory
 from .engine import Carry, Program, Slots, compiled_advance, data_key, empty, init_key
@@ -36,8 +36,8 @@ class Ensemble:
     program: Program
     own: Numbers
     common: Numbers
-    init_seeds: Int[np.ndarray, " runs"]
-    data_seeds: Int[np.ndarray, " runs"]
+    init_seeds: UInt32[np.ndarray, " runs"]
+    data_seeds: UInt32[np.ndarray, " runs"]
     limits: Int[np.ndarray, " runs"]
     float64: bool = False
 

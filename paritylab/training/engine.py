@@ -105,12 +105,12 @@ class Carry(NamedTuple):
     log: Log | None
 
 
-def init_key(seed: UInt32[Array | np.integer, ""]) -> PRNGKeyArray:
+def init_key(seed: UInt32[Array | np.ndarray | np.integer, ""]) -> PRNGKeyArray:
     """The key that a run's network is drawn from."""
     return jr.fold_in(root_key(seed), INIT_STREAM)
 
 
-def data_key(seed: UInt32[Array | np.integer, ""]) -> PRNGKeyArray:
+def data_key(seed: UInt32[Array | np.ndarray | np.integer, ""]) -> PRNGKeyArray:
     """The key that a run's examples are drawn from."""
     return jr.fold_in(root_key(seed), DATA_STREAM)
 

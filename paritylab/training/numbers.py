@@ -5,7 +5,8 @@ they may differ from run to run inside one compiled ensemble. All the rest (size
 is its shape: hashable, compared by value, and a new shape is a new compilation.
 """
 
-from typing import Any, Generic, NamedTuple, TypeVar
+import dataclasses
+from typing import Any, Generic, TypeVar
 
 import jax
 import numpy as np
@@ -28,7 +29,8 @@ def is_number(leaf: object) -> bool:
     return isinstance(leaf, np.ndarray | np.generic | jax.Array | jax.ShapeDtypeStruct)
 
 
-class Shape(NamedTuple, Generic[Thing]):
+@dataclasses.dataclass(frozen=True)
+class Shape(Generic[Thing]):
     """A thing without its numbers. Hashable, so that it can be a static argument of a compiled function."""
 
     structure: Any

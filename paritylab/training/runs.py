@@ -107,7 +107,7 @@ class Runs:
             )
         return summaries
 
-    def network(self, run: int) -> Any:
+    def network(self, run: int | np.integer) -> Any:
         """The trained network of one run, if networks were kept."""
         rule = self._ensemble.program.rule
         if not self._ensemble.program.keep or not isinstance(rule, Training):

@@ -30,6 +30,7 @@ Settings = ParamSpec("Settings")
 
 LARGE = 2**14
 """A number with more entries than this is a data set: runs share one copy of it."""
+KEYS = 256
 LARGEST_SEED = 2**32 - 1
 LARGEST_SAMPLE = MOST_STEPS = 2**31 - 1
 
@@ -208,8 +209,9 @@ def _tasks(task: Task, seeds: Int[np.ndarray, " seeds"]) -> tuple[AbstractDistri
     """The task of the first seed, and the tasks of all seeds, stacked, where they differ."""
     if isinstance(task, AbstractDistribution):
         return task, None
-    keys = jax.vmap(root_key)(jnp.asarray(seeds, jnp.uint32))
-    stacked = jax.tree.map(np.asarray, eqx.filter_vmap(task)(keys))
+    padded = np.resize(seeds, -(-len(seeds) // KEYS) * KEYS)  # few lengths, so that few are compiled
+    drawn = eqx.filter_jit(eqx.filter_vmap(lambda seed: task(root_key(seed))))(jnp.asarray(padded, jnp.uint32))
+    stacked = jax.tree.map(lambda leaf: np.asarray(leaf)[: len(seeds)], drawn)
     return jax.tree.map(lambda leaf: leaf[0], stacked), stacked
 
 

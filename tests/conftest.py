@@ -1,0 +1,40 @@
+"""Shared by all tests. They run with warnings as errors and with every annotation checked (see pyproject.toml)."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def said_to_users():
+    """What users are told, who run without checked annotations: the error of each expression, by its text.
+
+    Where an annotation names the allowed values, the checker of the tests would speak first.
+    """
+
+    def ask(*expressions: str) -> dict[str, str]:
+        result = subprocess.run(
+            [sys.executable, "-c", EVALUATE, *expressions], capture_output=True, text=True, check=True
+        )
+        return json.loads(result.stdout)
+
+    return ask
+
+
+EVALUATE = """
+import json, sys
+import numpy as np
+import paritylab as pl
+from paritylab.cube import encode
+
+said = {}
+for expression in sys.argv[1:]:
+    try:
+        eval(expression)
+        said[expression] = "nothing"
+    except Exception as error:
+        said[expression] = f"{type(error).__name__}: {error}"
+print(json.dumps(said))
+"""

@@ -1,0 +1,83 @@
+import math
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from paritylab.statistics import median_interval, quantile, wilson_interval
+
+QUANTILES = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0]
+
+
+@pytest.mark.parametrize("q", QUANTILES)
+@pytest.mark.parametrize("runs", [1, 2, 3, 10, 11, 25, 100])
+def test_quantile_of_finite_times_is_that_of_numpy(runs, q):
+    times = np.random.default_rng(runs).exponential(1000, runs)
+    assert quantile(times, q) == pytest.approx(np.quantile(times, q), rel=1e-12)
+
+
+@pytest.mark.parametrize("q", QUANTILES)
+@pytest.mark.parametrize(("finite", "infinite"), [(1, 1), (2, 1), (1, 2), (5, 6), (10, 1), (13, 12), (12, 13), (0, 4)])
+def test_quantile_with_infinite_times_is_the_limit_of_large_ones(finite, infinite, q):
+    times = np.random.default_rng(0).permutation(np.append(np.arange(1.0, finite + 1), np.full(infinite, np.inf)))
+    by_a_million, by_two = (np.quantile(np.where(np.isinf(times), large, times), q) for large in (1e6, 2e6))
+    assert quantile(times, q) == (pytest.approx(by_a_million) if by_a_million == by_two else math.inf)
+
+
+def test_quantile_of_no_runs_says_so():
+    with pytest.raises(ValueError, match="at least one run, got none"):
+        quantile(np.array([]), 0.5)
+
+
+def coverage(n: int, low: int, high: int) -> float:
+    """The probability that order statistics `low` and `high` (from 1) enclose the median of a continuous law.
+
+    With B ~ Binomial(n, 1/2) the number of draws below the median, they do exactly when low <= B < high.
+    """
+    return sum(math.comb(n, below) for below in range(low, high)) / 2**n
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("n", [6, 7, 10, 25, 26, 100, 501])
+def test_median_interval_covers_the_median_and_is_the_narrowest_that_does(n, confidence):
+    shuffled = np.random.default_rng(n).permutation(np.arange(1.0, n + 1))
+    low, high = median_interval(shuffled, confidence)  # the value of an order statistic is its rank
+    if math.isinf(high):
+        assert low == 0 and coverage(n, 1, n) < confidence
+        return
+    assert low + high == n + 1
+    assert coverage(n, int(low), int(high)) >= confidence
+    assert coverage(n, int(low) + 1, int(high) - 1) < confidence
+
+
+def test_median_interval_of_few_runs_is_unbounded():
+    assert coverage(5, 1, 5) < 0.95 < coverage(6, 1, 6)
+    assert median_interval(np.arange(1.0, 6.0)) == (0, math.inf)
+    assert median_interval(np.arange(1.0, 7.0)) == (1, 6)
+    assert median_interval(np.array([])) == (0, math.inf)
+
+
+def test_median_interval_with_runs_that_did_not_learn():
+    times = np.append(np.arange(1.0, 16.0), np.full(10, np.inf))
+    assert median_interval(times) == (8, math.inf)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize(("successes", "trials"), [(0, 1), (1, 1), (0, 10), (8, 10), (10, 10), (13, 25), (1, 1000)])
+def test_wilson_interval_solves_its_quadratic(successes, trials, confidence):
+    # Its ends are the p for which the observed rate is z standard errors away: (rate - p)^2 = z^2 p (1 - p) / trials.
+    z, rate = NormalDist().inv_cdf((1 + confidence) / 2), successes / trials
+    expected = np.sort(np.roots([1 + z**2 / trials, -2 * rate - z**2 / trials, rate**2]))
+    # A double root loses half of the sixteen digits.
+    np.testing.assert_allclose(wilson_interval(successes, trials, confidence), expected, atol=1e-7)
+
+
+def test_wilson_interval_against_printed_values():
+    # 8 of 10 at 95%: 0.490 to 0.943 (Agresti and Coull 1998 use this interval; any calculator gives these digits).
+    np.testing.assert_allclose(wilson_interval(8, 10), (0.4902, 0.9433), atol=5e-5)
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(1, 0), (-1, 3), (4, 3)])
+def test_wilson_interval_of_impossible_counts_says_so(successes, trials):
+    with pytest.raises(ValueError, match=f"0 <= successes <= trials, got {successes} of {trials}"):
+        wilson_interval(successes, trials)

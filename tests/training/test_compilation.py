@@ -1,0 +1,55 @@
+"""Rates, seeds, noise, supports and k are numbers: changing them compiles nothing new."""
+
+import logging
+
+import jax
+import pytest
+
+import paritylab as pl
+
+
+@pytest.fixture
+def compilations(caplog):
+    """The names of the engine's programs that JAX compiles from here on."""
+    caplog.set_level(logging.WARNING)
+    with jax.log_compiles(True):
+        yield lambda: [text for text in caplog.messages if "Compiling" in text and "advance" in text]
+
+
+def parities(n, k):
+    return lambda key: pl.Uniform(pl.random_parity(n, k, key=key))
+
+
+def test_rates_seeds_noise_and_supports_compile_once(compilations):
+    settings = {"steps": 20, "batch": 3}
+    noisy = lambda support, noise: pl.FlippedLabels(pl.Uniform(pl.Parity(11, support)), noise)
+    pl.train(noisy((0, 1), 0.1), pl.MLP(13), rate=0.1, seeds=3, **settings)
+    assert len(compilations()) == 1
+    pl.train(noisy((0, 1), 0.1), pl.MLP(13), rate=[1.0, 0.01], seeds=50, **settings)
+    pl.train(noisy((2, 3, 10), 0.3), pl.MLP(13), rate=0.5, seeds=range(100, 107), **settings)
+    pl.train(noisy((2,), 0.0), pl.MLP(13), rate=0.5, seeds=1, **{**settings, "steps": 40})
+    assert len(compilations()) == 1
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        lambda k: pl.MLP(9),
+        lambda k: pl.MLP(9, pl.Power(k)),
+        lambda k: pl.MLP(1, pl.OscillatingPolynomial(k)),
+        lambda k: pl.NeuronRecipe(pl.Zigzag(k)),
+        lambda k: pl.NeuronRecipe(pl.TriangleWave(k)),
+        lambda k: pl.NeuronRecipe(pl.Sinusoid(k)),
+    ],
+    ids=["relu", "power", "oscillating", "zigzag", "triangle", "sinusoid"],
+)
+def test_the_degree_compiles_nothing_new_where_no_shape_depends_on_it(compilations, network):
+    for k in (2, 3, 5):
+        pl.train(parities(12, k), network(k), rate=0.01, batch=5, seeds=2, steps=20)
+    assert len(compilations()) == 1
+
+
+def test_the_degree_of_a_polynet_is_its_shape(compilations):
+    for k in (2, 3, 2):
+        pl.train(parities(12, k), pl.PolyNet(k), rate=0.01, batch=5, seeds=2, steps=20)
+    assert len(compilations()) == 2
