@@ -77,11 +77,15 @@ def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
     keys = jr.split(jr.key(0), models)
     parameters = jax.jit(jax.vmap(lambda key: _parameters(case, key)))(keys)
     points = random_signs(jr.key(1), VALIDATION, case.n)
+    ready: set[int] = set()
+    """Numbers of steps that are compiled."""
 
     def timed(steps: int) -> Timed:
         steps = max(EVERY, steps // EVERY * EVERY)
         with precision(False):
-            jax.block_until_ready(compiled(parameters, keys, points, steps))  # compiled for this number of steps
+            if steps not in ready:
+                ready.add(steps)
+                jax.block_until_ready(compiled(parameters, keys, points, steps))
             begun = time.perf_counter()
             jax.block_until_ready(compiled(parameters, keys, points, steps))
         return Timed(time.perf_counter() - begun, steps * models)

@@ -19,7 +19,7 @@ from ..manifest import manifest
 from .cases import CASES as CASES, Case, Timed
 from .jax_engines import engine, engine_lanes, plain, plain_models
 
-SECONDS = 1.5
+SECONDS = 0.8
 """How long one measurement lasts, at the least."""
 
 Engine = Callable[[int], Timed]
