@@ -267,7 +267,7 @@ def _empty(program: Program, slots: Slots) -> Carry:
     return jax.jit(empty, static_argnums=0)(program, slots)
 
 
-LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 16384, 2**31)}
+LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 65536, 2**32)}
 """The least and the most lanes, and the bytes that they may take together."""
 
 

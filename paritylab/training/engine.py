@@ -275,7 +275,7 @@ def _look(
         outcome = cheaply(taken & (outcome == learned), outcome, level)
 
     costly = range(rule.cheap_levels, rule.levels)
-    few = max(1, program.lanes // 64)
+    few = max(1, program.lanes // 128)
 
     def closely(
         asked: Bool[Array, " few"], now: tuple[Array, PyTree, PyTree], state: PyTree, own: Numbers, level: int

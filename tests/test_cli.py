@@ -1,0 +1,261 @@
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+import paritylab
+from paritylab.cli import app, duration, printable, shown
+from paritylab.registry import NETWORKS, SETTINGS, TARGETS, nearest
+
+TINY = {"n": 6, "k": 2, "width": 4, "batch": 8, "rate": 0.1, "seeds": 2, "steps": 20, "validation": 64}
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def train(*flags, **options):
+    """`paritylab train` on the tiny problem with other options; None leaves one out."""
+    given = {name: value for name, value in {**TINY, **options}.items() if value is not None}
+    return run("train", *(word for name, value in given.items() for word in (f"--{name}", value)), *flags)
+
+
+def test_help_and_listing_do_not_wait_for_jax():
+    program = """
+import sys
+from paritylab.cli import app
+for words in (["--help"], ["train", "--help"], ["list"], ["list", "targets", "--json"], ["--version"]):
+    try:
+        app(words)
+    except SystemExit as end:
+        assert not end.code, words
+heavy = {"jax", "equinox", "optax", "pandas", "matplotlib", "scipy", "numpy"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "Usage: " in ended.stdout and paritylab.__version__ in ended.stdout
+
+
+def test_python_m_paritylab_is_the_command():
+    command = [sys.executable, "-m", "paritylab", "--version"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (ended.stdout, ended.stderr) == (paritylab.__version__ + "\n", "")
+
+
+@pytest.mark.parametrize(("what", "names"), [("networks", NETWORKS), ("targets", TARGETS)])
+def test_list_names_all(what, names):
+    lines = run("list", what).stdout.splitlines()
+    assert [line.split()[0] for line in lines[2:]] == list(names)
+    listed = json.loads(run("list", what, "--json").stdout)
+    assert [row["name"] for row in listed] == list(names)
+    assert run("list").stdout == run("list", "networks").stdout
+
+
+def test_list_of_something_else_says_so():
+    result = run("list", "losses")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr == "paritylab: There is nothing to list under 'losses'; say 'networks' or 'targets'.\n"
+
+
+def test_every_setting_of_the_paper_is_a_network():
+    assert {network for network, _ in SETTINGS.values()} <= set(NETWORKS)
+    for entry in NETWORKS.values():
+        assert hasattr(paritylab, entry.recipe)
+        assert entry.activation is None or hasattr(paritylab, entry.activation)
+
+
+def test_train_prints_one_json_document_and_writes_it(tmp_path):
+    out = tmp_path / "new" / "folder"
+    result = train("--json", steps=3000, every=10, rate="0.1,0", out=out)
+    assert result.exit_code == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert document == json.loads((out / "train.json").read_text())
+    assert list(document) == ["configuration", "runs", "summary"]
+
+    configuration = document["configuration"]
+    asked = {"n": 6, "k": 2, "width": [4], "batch": 8, "rate": [0.1, 0], "seeds": 2, "steps": 3000, "every": 10}
+    assert {name: configuration[name] for name in asked} == asked
+    assert (configuration["target"], configuration["network"], configuration["loss"]) == ("parity", "relu-mlp", "hinge")
+    assert configuration["version"] == paritylab.__version__
+    assert {"commit", "python", "jax", "device", "lanes"} <= configuration.keys()
+    assert "out" not in configuration and "as_json" not in configuration
+
+    runs = document["runs"]
+    assert [(run["rate"], run["seed"]) for run in runs] == [(0.1, 0), (0.1, 1), (0, 0), (0, 1)]
+    for row in runs:
+        assert list(row) == ["seed", "rate", "outcome", "converged_at", "error"]
+        learned = row["outcome"] == "learned"
+        assert learned == (row["rate"] > 0)
+        assert (row["error"] == 0) == learned
+        if learned:
+            assert 0 < row["converged_at"] <= 3000 and row["converged_at"] % 10 == 0
+        else:  # at rate 0 nothing is learned
+            assert (row["outcome"], row["converged_at"]) == ("out_of_steps", None)
+            assert row["error"] * 64 == round(row["error"] * 64) > 0
+
+    learning, frozen = document["summary"]
+    times = sorted(row["converged_at"] for row in runs[:2])
+    assert list(learning) == ["rate", "learned", "runs", "t10", "median", "interval"]
+    assert (learning["rate"], learning["learned"], learning["runs"]) == (0.1, 2, 2)
+    assert learning["median"] == sum(times) / 2
+    assert learning["t10"] == pytest.approx(0.9 * times[0] + 0.1 * times[1])
+    assert learning["interval"] == [0, None]  # two runs say nothing about the median with 95%
+    assert frozen == {"rate": 0, "learned": 0, "runs": 2, "t10": None, "median": None, "interval": [0, None]}
+
+    header, *lines = (out / "runs.csv").read_text().splitlines()
+    assert header == "rate,seed,outcome,converged_at,steps,error"
+    assert [line.split(",")[3] for line in lines] == [str(row["converged_at"] or "") for row in runs]
+    assert sorted(path.name for path in out.iterdir()) == ["runs.csv", "train.json"]
+
+
+def test_train_prints_a_table_for_people():
+    result = train(steps=3000, every=10, rate="0.1,0")  # the program is the one compiled for the test above
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    names, _, learning, frozen = (re.split(r"\s{2,}", line.strip()) for line in result.stdout.splitlines())
+    assert names == ["rate", "learned", "10th percentile", "median time", "95% interval of the median"]
+    assert learning[:2] == ["0.1", "2 of 2"]
+    assert frozen == ["0", "0 of 2", "-", "-", "0 to -"]
+
+
+WRONG = {
+    "k larger than n": ({"k": 7}, "1 <= k <= n, got k=7 on n=6 coordinates. Lower k or raise n."),
+    "k less than 1": ({"k": 0}, "1 <= k <= n, got k=0 on n=6 coordinates. Lower k or raise n."),
+    "no coordinates": ({"n": 0}, "1 <= k <= n, got k=2 on n=0 coordinates. Lower k or raise n."),
+    "k and another support": ({"support": "1,2,3"}, "--support names 3 coordinates, and --k says 2. Leave out --k."),
+    "support with repeats": ({"k": None, "support": "1,3,1"}, "distinct coordinates in 0..5, got support=(1, 3, 1)."),
+    "support outside": ({"k": None, "support": "1,6"}, "distinct coordinates in 0..5, got support=(1, 6)."),
+    "support of words": ({"support": "a,b"}, "--support takes whole numbers with commas between them, such as 3,14,15"),
+    "support of another target": ({"target": "majority", "n": 5, "k": None, "support": "1"}, "got 'majority'."),
+    "width 0": ({"width": 0}, "width of at least 1, got width=0."),
+    "one width 0": ({"width": "4,0"}, "width of at least 1, got width=0."),
+    "width in words": ({"width": "wide"}, "--width takes whole numbers with commas between them"),
+    "width of what has none": ({"network": "polynet"}, "'polynet' has no width, got --width [4]. Leave it out."),
+    "too many widths": ({"network": "transformer", "width": "8,2,2,8"}, "EMBEDDING,ATTENTION,HEADS, got [8, 2, 2, 8]."),
+    "batch 0": ({"batch": 0}, "at least one example, got batch=0."),
+    "negative rate": ({"rate": -0.1}, "A rate must be a number >= 0, got rate=-0.1."),
+    "one negative rate": ({"rate": "0.1,-1"}, "A rate must be a number >= 0, got rate=-1.0."),
+    "rate not a number": ({"rate": "nan"}, "A rate must be a number >= 0, got rate=nan."),
+    "rate in words": ({"rate": "fast"}, "--rate takes numbers with commas between them, such as 1,0.1, got 'fast'."),
+    "negative decay": ({"decay": -1}, "A decay must be a number >= 0, got decay=-1.0."),
+    "noise above 1": ({"noise": 1.5}, "--noise is a probability between 0 and 1, got 1.5."),
+    "no seeds": ({"seeds": 0}, "at least 1, got 0."),
+    "steps not a multiple": ({"steps": 25}, "got steps=25 and every=10. Use, for example, steps=20."),
+    "no steps": ({"steps": 0}, "got steps=0 and every=10. Use, for example, steps=10."),
+    "every 0": ({"every": 0}, "got steps=20 and every=0. Use, for example, steps=20."),
+    "too many steps": ({"steps": 10**10}, "at most 2147483647, got steps=10000000000."),
+    "negative validation": ({"validation": -1}, "a size >= 0, got validation=-1."),
+    "sample too large": ({"sample": 10**12}, "a size from 1 to 2147483647, the most that its index and memory hold"),
+    "sample of nothing": ({"sample": 0}, "got sample=0."),
+    "batch larger than memory": ({"batch": 10**10}, "GiB. Use a smaller batch, width or n."),
+    "unknown network": ({"network": "relu-mpl"}, "no network 'relu-mpl'; did you mean 'relu-mlp'? There are: relu-mlp"),
+    "unknown target": ({"target": "paritty"}, "no target 'paritty'; did you mean 'parity'? There are: parity, "),
+    "unknown optimizer": ({"optimizer": "adamm"}, "no optimizer 'adamm'; did you mean 'adam'? There are: "),
+    "unknown loss": ({"loss": "hing"}, "no loss 'hing'; did you mean 'hinge'? There are: hinge, "),
+    "unknown initialization": ({"init": "gauss"}, "no initialization 'gauss'; did you mean 'gaussian'? There are: "),
+    "even majority": ({"target": "majority"}, "can be a tie, got n=6. Use an odd n."),
+    "blocks of unequal size": ({"target": "disjoint-parity", "k": 4}, "got n=6 and k=4. Make n a multiple of k."),
+    "factors of unequal size": ({"network": "disjoint-polynet", "width": None, "k": 4}, "got n=6 and degree=4."),
+    "degree of an activation": ({"network": "poly-mlp", "n": 20, "k": 16}, "1 <= k <= 15, got k=16."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_input_is_one_sentence_and_exit_code_2_and_nothing_written(wrong, tmp_path):
+    options, sentence = WRONG[wrong]
+    out = tmp_path / "out"
+    result = train("--json", **options, out=out)
+    assert isinstance(result.exception, SystemExit), result.exception
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("paritylab: ") and result.stderr.endswith(".\n")
+    assert result.stderr.count("\n") == 1
+    assert sentence in result.stderr
+    assert not out.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_wrong_input(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("kept")
+    for out in (file, file / "below"):
+        result = train("--json", out=out)
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert result.stderr.startswith(f"paritylab: --out {out} cannot be written (")
+        assert result.stderr.endswith("). Choose another folder.\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert file.read_text() == "kept"
+
+
+def test_what_the_parser_does_not_know_is_exit_code_2():
+    for words in (["train", "--speed", "3"], ["train", "--n", "many"], ["tarin"]):
+        result = run(*words)
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert words[-1] in result.stderr or words[-2] in result.stderr
+
+
+def test_wrong_input_as_a_process():
+    command = [sys.executable, "-m", "paritylab", "train", "--n", "5", "--k", "7"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == "paritylab: A k-parity needs 1 <= k <= n, got k=7 on n=5 coordinates. Lower k or raise n.\n"
+
+
+def test_ctrl_c_prints_what_is_finished(tmp_path):
+    words = "train --json --steps 10000000 --every 10 --n 30 --k 8 --rate 0.001 --seeds 4 --validation 1024"
+    command = [sys.executable, "-m", "paritylab", *words.split(), "--out", str(tmp_path / "out")]
+    # JAX says on standard error when it has compiled a program: that of the training loop is called `advance`.
+    environment = {**os.environ, "JAX_LOG_COMPILES": "1"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if "Finished XLA compilation of jit(advance)" in line:
+                break
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        printed, rest = process.communicate(timeout=60)
+    assert process.returncode == 130, "".join(said[-20:]) + rest
+    document = json.loads(printed)
+    assert list(document) == ["configuration", "runs", "summary", "interrupted"]
+    assert document["interrupted"] is True
+    assert document["runs"] == []
+    assert document["summary"] == [
+        {"rate": 0.001, "learned": 0, "runs": 0, "t10": None, "median": None, "interval": [0, None]}
+    ]
+    assert json.loads((tmp_path / "out" / "train.json").read_text()) == document
+
+
+def test_nearest_names_the_nearest():
+    assert nearest("colour", "grean", ["red", "green"]) == (
+        "There is no colour 'grean'; did you mean 'green'? There are: red, green."
+    )
+
+
+def test_printable_has_no_infinity():
+    values = {"a": float("inf"), "b": [float("nan"), 1.5, (2, None)], "c": "x", "d": True}
+    assert printable(values) == {"a": None, "b": [None, 1.5, [2, None]], "c": "x", "d": True}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "-"), (float("inf"), "-"), (1234.5, "1,234"), (0.05, "0.05"), (12345, "12,345"), ("x", "x")],
+)
+def test_shown(value, text):
+    assert shown(value) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(3.2, "3 s"), (89.0, "89 s"), (120.0, "2 min"), (7200.0, "2.0 h")])
+def test_duration(seconds, text):
+    assert duration(seconds) == text

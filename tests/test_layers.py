@@ -1,0 +1,132 @@
+"""The order of the layers, read from the source: nothing imports what comes after it."""
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+import paritylab
+
+ROOT = Path(paritylab.__file__).parent
+
+FREE = ("registry", "runtime", "cube", "statistics", "figures", "manifest")
+LAYERS = (FREE, ("targets",), ("distributions",), ("networks",), ("training",), ("experiments", "bench"), ("commands",))
+RANK = {part: rank for rank, layer in enumerate((*LAYERS, ("cli",), ("__main__",))) for part in layer}
+
+MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+
+
+class Imports(ast.NodeVisitor):
+    """The parts of the package that a module imports, wherever in it, except for annotations alone."""
+
+    def __init__(self, module: str):
+        *self.folder, _ = module.split("/")
+        self.found: set[str] = set()
+
+    def visit_If(self, node):
+        if ast.unparse(node.test) != "TYPE_CHECKING":
+            self.generic_visit(node)
+
+    def visit_Import(self, node):
+        for alias in node.names:
+            first, *rest = alias.name.split(".")
+            if first == "paritylab":
+                self.found.add(rest[0] if rest else "training")  # the package offers all up to training
+
+    def visit_ImportFrom(self, node):
+        path = (node.module or "").split(".") if node.module else []
+        if node.level:
+            path = [*self.folder[: len(self.folder) - (node.level - 1)], *path]
+        elif path[0] == "paritylab":
+            path = path[1:]
+        else:
+            return
+        if path:
+            self.found.add(path[0])
+        else:
+            self.found |= {home(alias.name) for alias in node.names if alias.name != "__version__"}
+
+
+def home(name: str) -> str:
+    """The part of the package that a name of its top level stands for or comes from."""
+    return name if name in RANK else getattr(paritylab, name).__module__.split(".")[1]
+
+
+def imports(module: str, source: str) -> set[str]:
+    found = Imports(module)
+    found.visit(ast.parse(source))
+    return found.found
+
+
+def allowed(module: str, imported: str) -> bool:
+    part = module.split("/")[0].removesuffix(".py")
+    both_free = part in FREE and imported in FREE
+    return part == imported or both_free or RANK[imported] < RANK[part]
+
+
+def test_every_module_has_its_layer():
+    assert {module.split("/")[0].removesuffix(".py") for module in MODULES} == set(RANK)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_backwards(module):
+    wrong = {part for part in imports(module, (ROOT / module).read_text()) if not allowed(module, part)}
+    assert not wrong, f"{module} imports {wrong}"
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "found"),
+    [
+        ("cube.py", "from .runtime import f", {"runtime"}),
+        ("targets/parity.py", "from ..cube import f\nfrom .base import g", {"cube", "targets"}),
+        ("experiments/paper/figure.py", "from ...figures import f\nfrom . import g", {"figures", "experiments"}),
+        ("training/train.py", "def f():\n    from ..experiments import g", {"experiments"}),
+        ("figures.py", "if TYPE_CHECKING:\n    from .training.runs import Runs", set()),
+        ("commands.py", "import paritylab as pl", {"training"}),
+        ("commands.py", "import paritylab.bench.cases", {"bench"}),
+        ("cli.py", "from . import __version__, commands", {"commands"}),
+        ("bench/cases.py", "from paritylab import Parity\nimport numpy", {"targets"}),
+        ("bench/cases.py", "from paritylab.networks.base import outputs", {"networks"}),
+    ],
+)
+def test_the_reader_of_imports_sees_them(module, source, found):
+    assert imports(module, source) == found
+
+
+@pytest.mark.parametrize(
+    ("module", "imported", "may"),
+    [
+        ("targets/parity.py", "distributions", False),
+        ("networks/mlp.py", "targets", True),
+        ("bench/cases.py", "experiments", False),
+        ("cube.py", "training", False),
+        ("cube.py", "runtime", True),
+        ("commands.py", "cli", False),
+    ],
+)
+def test_the_order_of_the_layers(module, imported, may):
+    assert allowed(module, imported) == may
+
+
+def test_the_names_for_type_checkers_are_the_public_names():
+    tree = ast.parse((ROOT / "__init__.py").read_text())
+    (block,) = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    named = [(line.module, alias.name, alias.asname) for line in block.body for alias in line.names]
+    assert all(name == exported for _, name, exported in named)
+    assert sorted(name for _, name, _ in named) == sorted(paritylab.__all__)
+    for module, name, _ in named:
+        assert paritylab._HOME[name] == module
+
+
+@pytest.mark.parametrize("name", paritylab.__all__)
+def test_every_public_name_is_what_its_home_says(name):
+    module = importlib.import_module(f"paritylab.{paritylab._HOME[name]}")
+    # A name like that of a module would be hidden by it once it is imported.
+    assert getattr(paritylab, name) is getattr(module, name)
+    assert name in dir(paritylab)
+
+
+def test_a_name_that_does_not_exist_says_so():
+    with pytest.raises(AttributeError, match="module 'paritylab' has no attribute 'Partiy'"):
+        paritylab.Partiy  # noqa: B018
