@@ -76,10 +76,11 @@ def print_json(document: Any) -> None:
     typer.echo(json.dumps(printable(document), indent=1, allow_nan=False))
 
 
-def version(show: bool) -> None:
+def version(show: bool) -> bool:
     if show:
         typer.echo(__version__)
         raise typer.Exit
+    return show
 
 
 @app.callback()

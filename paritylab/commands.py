@@ -106,7 +106,7 @@ def make_optimizer(name: str) -> Callable[..., optax.GradientTransformation]:
         if "learning_rate" in getattr(made, "__annotations__", {})
         and each.islower()
         and each[0] != "_"
-        and not each.startswith("scale_by")
+        and not each.startswith(("scale_by", "lbfgs"))
     ]
     if name not in known:
         raise ValueError(nearest("optimizer", name, known))

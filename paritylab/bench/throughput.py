@@ -54,6 +54,7 @@ def measure(cases: list[Case], rounds: int, say: Callable[[str], None]) -> list[
             say(f"n={case.n} k={case.k} width={case.width} batch={case.batch}: round {number + 1} of {rounds}")
         medians = {name: float(np.median(values)) for name, values in rates.items()}
         rows += [_row(case, name, lanes, medians) for name, (_, lanes) in contenders.items()]
+        say("; ".join(f"{name} {rate:,.0f} steps/s" for name, rate in medians.items()))
     return rows
 
 

@@ -20,7 +20,7 @@ class Mixture(AbstractDistribution):
 
     def __init__(self, parts: Sequence[AbstractDistribution], weights: Sequence[float]):
         shares = np.asarray(weights, float)
-        if len(parts) != len(shares) or np.any(shares < 0) or abs(shares.sum() - 1) > 1e-9:
+        if len(parts) != len(shares) or not np.all(shares >= 0) or abs(shares.sum() - 1) > 1e-9:
             raise ValueError(
                 f"`Mixture` needs a weight >= 0 for each of its {len(parts)} parts, with sum 1, got weights={weights}."
             )
@@ -98,7 +98,7 @@ class ShiftedInputs(AbstractDistribution):
     amplitude: Float[Array | np.ndarray, "*runs"]
 
     def __init__(self, base: AbstractDistribution, amplitude: float):
-        if amplitude < 0:
+        if not amplitude >= 0:
             raise ValueError(f"A shift needs an amplitude >= 0, got amplitude={amplitude}.")
         self.base = base
         self.amplitude = np.asarray(amplitude, float)

@@ -41,7 +41,12 @@ class Product(AbstractDistribution):
     mean: Float[Array | np.ndarray, "*runs n"]
 
     def __init__(self, target: AbstractTarget, mean: float | np.ndarray | list[float]):
-        means = np.broadcast_to(np.asarray(mean, float), (target.n,))
+        given = np.asarray(mean, float)
+        if given.shape not in ((), (target.n,)):
+            raise ValueError(
+                f"`Product` needs one mean, or one for each of n={target.n} coordinates, got {given.size}."
+            )
+        means = np.broadcast_to(given, (target.n,))
         if not np.all(np.abs(means) <= 1):
             raise ValueError(f"`Product` needs means between -1 and 1, got mean={mean}.")
         self.target = target

@@ -159,6 +159,8 @@ def _(recipe: PolyNet, parity: Parity) -> PolyNetwork:
 
 @realize.register
 def _(recipe: DisjointPolyNet, parity: Parity) -> DisjointPolyNetwork:
+    if parity.n % recipe.degree:
+        raise ValueError(f"A disjoint PolyNet of degree {recipe.degree} needs equal blocks, got n={parity.n}.")
     weight = np.asarray(parity.mask).reshape(recipe.degree, -1)
     if not np.all(weight.sum(axis=1) == 1):
         raise ValueError(

@@ -82,6 +82,10 @@ class SignInitialization(AbstractInitialization):
 
     k: int = eqx.field(static=True)
 
+    def __check_init__(self) -> None:
+        if self.k < 1:
+            raise ValueError(f"The grid of biases needs a degree k >= 1, got k={self.k}.")
+
     def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
         return jr.rademacher(key, shape, jnp.float32)
 

@@ -77,7 +77,7 @@ class MLP(eqx.Module):
         paired: bool = False,
     ):
         self.widths = (width,) if isinstance(width, int) else tuple(width)
-        for each in self.widths:
+        for each in self.widths or (0,):
             check_width(each)
         if paired and self.widths[-1] % 2:
             raise ValueError(f"Paired units come in twos, got width={self.widths[-1]}. Use an even width.")

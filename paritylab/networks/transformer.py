@@ -89,22 +89,22 @@ class Transformer(eqx.Module):
         d, a, h, m = self.embedding, self.attention, self.heads, self.mlp_width
         keys = iter(jr.split(key, 11))
 
-        def matrix(rows: int, columns: int, *batch: int) -> Float[Array, "..."]:
+        def matrix(fan_in: int, shape: tuple[int, int], *batch: int) -> Float[Array, "..."]:
             """`batch` matrices of one shape, each drawn as if it stood alone."""
-            draw = lambda one: self.initialization.weights(one, (rows, columns), rows)
+            draw = lambda one: self.initialization.weights(one, shape, fan_in)
             each = jr.split(next(keys), batch) if batch else next(keys)
             return jax.vmap(draw)(each) if batch else draw(each)
 
         return TransformerNetwork(
             tokens=jr.normal(next(keys), (3, d), jnp.float32),
             positions=jr.normal(next(keys), (n, d), jnp.float32),
-            query=matrix(d, a, h),
-            key=matrix(d, a, h),
-            value=matrix(d, a, h),
-            out=matrix(a, d, h),
-            first_weight=matrix(m, d),
+            query=matrix(d, (d, a), h),
+            key=matrix(d, (d, a), h),
+            value=matrix(d, (d, a), h),
+            out=matrix(a, (a, d), h),
+            first_weight=matrix(d, (m, d)),
             first_bias=self.initialization.biases(next(keys), (m,), d),
-            second_weight=matrix(d, m),
+            second_weight=matrix(m, (d, m)),
             second_bias=self.initialization.biases(next(keys), (d,), m),
-            head=matrix(d, 1)[:, 0],
+            head=matrix(d, (d, 1))[:, 0],
         )

@@ -3,6 +3,8 @@ import abc
 import equinox as eqx
 from jaxtyping import Array, Float
 
+MOST_COORDINATES = 10**6
+
 
 class AbstractTarget(eqx.Module):
     """A function from one point of {-1,+1}^n to -1 or +1."""
@@ -16,5 +18,5 @@ class AbstractTarget(eqx.Module):
 
 def check_dimension(n: int) -> None:
     """Every target asks this of its n."""
-    if n < 1:
-        raise ValueError(f"A target needs n >= 1 coordinates, got n={n}.")
+    if not 1 <= n <= MOST_COORDINATES:
+        raise ValueError(f"A target needs 1 <= n <= {MOST_COORDINATES} coordinates, got n={n}.")

@@ -51,5 +51,6 @@ def majority(n: int) -> Symmetric:
 
 def random_symmetric(n: int, *, key: PRNGKeyArray) -> Symmetric:
     """One fair sign per weight; `jax.vmap` over keys gives one per run of an ensemble."""
+    check_dimension(n)
     signs = jr.rademacher(key, (n + 1,), jnp.float32)
     return eqx.tree_at(lambda target: target.values, full_parity(n), signs)

@@ -75,20 +75,27 @@ def work_through(
     seconds: float = math.inf,
 ) -> Collected:
     """Trains every run of the ensemble. Ctrl-C ends it early, as `seconds` do, and keeps what is finished."""
-    desk = _Desk(ensemble, watch)
-    with precision(ensemble.float64):
-        workers = [_Worker(ensemble, desk, device, refill) for device in _places(devices or jax.devices())]
-        desk.workers = len(workers)
-        with ThreadPoolExecutor(len(workers)) as pool:
-            futures = [pool.submit(worker.work) for worker in workers]
-            end = time.monotonic() + seconds
-            try:
-                while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
-                    if time.monotonic() > end or any(future.done() and future.exception() for future in futures):
-                        desk.stop.set()
-            except KeyboardInterrupt:
-                desk.collected.interrupted = True
-                desk.stop.set()
+    places = _places(devices or jax.devices())
+    desk = _Desk(ensemble, watch, len(places))
+    one_at_a_time = threading.Lock()
+
+    def serve(device: Any) -> None:
+        """Everything is done in threads, compilation too: an interruption in the midst of it is not safe."""
+        with precision(ensemble.float64), jax.default_device(device):
+            with one_at_a_time:
+                worker = _Worker(ensemble, desk, device, refill)
+            worker.work()
+
+    with ThreadPoolExecutor(len(places)) as pool:
+        futures = [pool.submit(serve, device) for device in places]
+        end = time.monotonic() + seconds
+        try:
+            while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
+                if time.monotonic() > end or any(future.done() and future.exception() for future in futures):
+                    desk.stop.set()
+        except KeyboardInterrupt:
+            desk.collected.interrupted = True
+            desk.stop.set()
     for future in futures:
         future.result()
     return desk.collected
@@ -112,10 +119,10 @@ def _places(devices: list[Any]) -> list[Any]:
 class _Desk:
     """Hands out runs and takes in results; the only thing that workers share."""
 
-    def __init__(self, ensemble: Ensemble, watch: Callable[[Status], None] | None):
+    def __init__(self, ensemble: Ensemble, watch: Callable[[Status], None] | None, workers: int):
         runs = len(ensemble)
         self.collected = Collected(np.zeros(runs, np.int8), np.zeros(runs, np.int32), [], [], [])
-        self.stop, self.workers = threading.Event(), 1
+        self.stop, self.workers = threading.Event(), workers
         self._lock, self._next, self._runs, self._watch = threading.Lock(), 0, runs, watch
         self._left: dict[int, float] = {}
         self._limit = int(ensemble.limits.max(initial=0))
@@ -178,9 +185,8 @@ class _Worker:
         )
         self.advance = compiled_advance(device.platform)
         self.rounds = 2
-        with jax.default_device(device):
-            self.carry: Carry = jax.device_put(_empty(program, self.slots), device)
-            self.carry, _ = self._call(0)  # compiles
+        self.carry: Carry = jax.device_put(_empty(program, self.slots), device)
+        self.carry, _ = self._call(0)  # compiles
 
     def _call(self, rounds: int) -> tuple[Carry, Any]:
         slots = jax.device_put(self.slots, self.device)
@@ -188,18 +194,18 @@ class _Worker:
         return self.advance(self.program, self.carry, slots, jnp.int32(rounds), self.fill_at, more)
 
     def work(self) -> None:
-        with precision(self.ensemble.float64), jax.default_device(self.device):
-            while not self.desk.stop.is_set():
-                self._receive()
-                if not np.any(self.run_in >= 0):
-                    return
-                begun = time.perf_counter()
-                self.carry, done = self._call(self.rounds)
-                rounds = int(done)
-                seconds = time.perf_counter() - begun
-                self._deliver()
-                self._adjust(rounds, seconds)
-            self._leave()
+        """Until there is nothing more to do, or work is stopped."""
+        while not self.desk.stop.is_set():
+            self._receive()
+            if not np.any(self.run_in >= 0):
+                return
+            begun = time.perf_counter()
+            self.carry, done = self._call(self.rounds)
+            rounds = int(done)
+            seconds = time.perf_counter() - begun
+            self._deliver()
+            self._adjust(rounds, seconds)
+        self._leave()
 
     def _receive(self) -> None:
         """Fills empty slots with further runs."""
@@ -267,7 +273,7 @@ def _empty(program: Program, slots: Slots) -> Carry:
     return jax.jit(empty, static_argnums=0)(program, slots)
 
 
-LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 65536, 2**32)}
+LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 16384, 2**31)}
 """The least and the most lanes, and the bytes that they may take together."""
 
 

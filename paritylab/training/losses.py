@@ -12,7 +12,7 @@ class Hinge(eqx.Module):
     margin: Float[Array | np.ndarray, "*runs"]
 
     def __init__(self, margin: float = 1.0):
-        if margin < 0:
+        if not margin >= 0:
             raise ValueError(f"A hinge needs a margin >= 0, got margin={margin}.")
         self.margin = np.asarray(margin, float)
 

@@ -30,20 +30,27 @@ def constant(step: Int[Array, ""]) -> Float[Array, ""]:
 def _by_layer(values: ByLayer, what: str) -> dict[str, np.ndarray]:
     named = dict(values) if isinstance(values, Mapping) else {"": values}
     for value in named.values():
-        if not np.all(np.asarray(value, float) >= 0):
-            raise ValueError(f"A {what} must be a number >= 0, got {what}={value}.")
+        if not np.all(np.isfinite(np.asarray(value, float)) & (np.asarray(value, float) >= 0)):
+            raise ValueError(f"A {what} must be a finite number >= 0, got {what}={value}.")
     return {name: np.asarray(value, float) for name, value in named.items()}
 
 
 def _spread(values: dict[str, Any], params: PyTree) -> PyTree:
     """The value of each leaf of the network: that of the longest name that its path begins with."""
 
+    used, paths = set(), []
+
     def value(path: Any, leaf: Any) -> Any:
         name = jax.tree_util.keystr(path, simple=True, separator=".")
         found = [given for given in values if given == "" or name == given or name.startswith(given + ".")]
+        used.update(found)
+        paths.append(name)
         return values[max(found, key=len)] if found else 0.0
 
-    return jax.tree_util.tree_map_with_path(value, params)
+    spread = jax.tree_util.tree_map_with_path(value, params)
+    if unknown := sorted(set(values) - used):
+        raise ValueError(f"The network has no layer named {unknown[0]!r}; it has {', '.join(paths)}.")
+    return spread
 
 
 class Optimizer(eqx.Module):
@@ -91,7 +98,8 @@ class Optimizer(eqx.Module):
         names = _spread({name: name for name in self.rate}, params)
         labels = jax.tree.map(lambda name: name if isinstance(name, str) else "frozen", names)
         rules = {name: at(rate) for name, rate in self.rate.items()}
-        return optax.multi_transform({**rules, "frozen": optax.set_to_zero()}, labels)
+        # A network is callable, and optax calls labels that are: so it is given a function that returns them.
+        return optax.multi_transform({**rules, "frozen": optax.set_to_zero()}, lambda _: labels)
 
     def init(self, params: PyTree) -> optax.OptState:
         return self._transformation(params).init(params)

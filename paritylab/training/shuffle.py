@@ -15,6 +15,8 @@ def shuffled(key: PRNGKeyArray, epoch: Int[Array, ""], place: Int[Array, ""], si
     CRYPTO 2012): in each round a place and its mirror image about a random centre are swapped, or
     not, by a coin that only the pair decides. Every round is a bijection, hence so is the whole.
     """
+    if size == 1:
+        return place
     words = jr.bits(jr.fold_in(key, epoch), (ROUNDS, 2), jnp.uint32)
     centres = (words[:, 0] % jnp.uint32(size)).astype(jnp.int32)
 

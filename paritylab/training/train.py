@@ -31,6 +31,7 @@ Settings = ParamSpec("Settings")
 LARGE = 2**14
 """A number with more entries than this is a data set: runs share one copy of it."""
 KEYS = 256
+MOST_RUNS = 10**8
 LARGEST_SEED = 2**32 - 1
 LARGEST_SAMPLE = MOST_STEPS = 2**31 - 1
 
@@ -169,6 +170,8 @@ def _label(value: Any) -> Any:
 
 
 def _seeds(seeds: Iterable[int], name: str, expected: int | None = None) -> Int[np.ndarray, " seeds"]:
+    if isinstance(seeds, range) and len(seeds) > MOST_RUNS:
+        raise ValueError(f"An ensemble has at most {MOST_RUNS} seeds, got {len(seeds)}. Train in several parts.")
     values = np.array(list(seeds), np.int64)
     if not len(values) or values.min() < 0 or values.max() > LARGEST_SEED:
         raise ValueError(f"`{name}` needs at least one seed, each from 0 to {LARGEST_SEED}, got {list(values[:5])}.")

@@ -159,10 +159,10 @@ def test_adam_and_decay_in_the_loss():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"rate": -1.0}, r"A rate must be a number >= 0, got rate=-1\.0\."),
-        ({"rate": math.nan}, r"A rate must be a number >= 0, got rate=nan\."),
-        ({"rate": {"hidden": 0.1, "output": -0.1}}, r"A rate must be a number >= 0, got rate=-0\.1\."),
-        ({"decay": -0.5}, r"A decay must be a number >= 0, got decay=-0\.5\."),
+        ({"rate": -1.0}, r"A rate must be a finite number >= 0, got rate=-1\.0\."),
+        ({"rate": math.nan}, r"A rate must be a finite number >= 0, got rate=nan\."),
+        ({"rate": {"hidden": 0.1, "output": -0.1}}, r"A rate must be a finite number >= 0, got rate=-0\.1\."),
+        ({"decay": -0.5}, r"A decay must be a finite number >= 0, got decay=-0\.5\."),
     ],
 )
 def test_what_cannot_be_says_so(settings, message):
