@@ -25,7 +25,7 @@ def test_quantile_with_infinite_times_is_the_limit_of_large_ones(finite, infinit
 
 
 def test_quantile_of_no_runs_says_so():
-    with pytest.raises(ValueError, match="at least one run .* got 0 runs"):
+    with pytest.raises(ValueError, match="got 0 runs"):
         quantile(np.array([]), 0.5)
 
 
