@@ -74,7 +74,7 @@ def work_through(
     devices: list[Any] | None = None,
     seconds: float = math.inf,
 ) -> Collected:
-    """Trains every run of the ensemble. Ctrl-C ends it early, as `seconds` do, and keeps what is finished."""
+    """Trains every run of the ensemble. Ctrl-C ends it early and keeps what is finished, as `seconds` of work do."""
     places = _places(devices or jax.devices())
     desk = _Desk(ensemble, watch, len(places))
     one_at_a_time = threading.Lock()
@@ -88,10 +88,10 @@ def work_through(
 
     with ThreadPoolExecutor(len(places)) as pool:
         futures = [pool.submit(serve, device) for device in places]
-        end = time.monotonic() + seconds
         try:
             while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
-                if time.monotonic() > end or any(future.done() and future.exception() for future in futures):
+                late = time.monotonic() > desk.begun + seconds
+                if late or any(future.done() and future.exception() for future in futures):
                     desk.stop.set()
         except KeyboardInterrupt:
             desk.collected.interrupted = True
@@ -125,6 +125,8 @@ class _Desk:
         self.stop, self.workers = threading.Event(), workers
         self._lock, self._next, self._runs, self._watch = threading.Lock(), 0, runs, watch
         self._left: dict[int, float] = {}
+        self.begun = math.inf
+        """When the first worker had compiled its program."""
         self._limit = int(ensemble.limits.max(initial=0))
 
     @property
@@ -195,6 +197,7 @@ class _Worker:
 
     def work(self) -> None:
         """Until there is nothing more to do, or work is stopped."""
+        self.desk.begun = min(self.desk.begun, time.monotonic())
         while not self.desk.stop.is_set():
             self._receive()
             if not np.any(self.run_in >= 0):
