@@ -34,7 +34,7 @@ def commit() -> str | None:
     here = Path(__file__).parent
     if not (here.parent / ".git").exists():
         return None
-    command = ["git", "-C", str(here), "rev-parse", "HEAD"]
+    command = ["git", "-C", str(here), "rev-parse", "--verify", "--quiet", "HEAD"]
     try:
         found = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
