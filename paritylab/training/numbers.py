@@ -36,6 +36,11 @@ class Shape(Generic[Thing]):
     structure: Any
     leaves: tuple[Any, ...]
 
+    @property
+    def count(self) -> int:
+        """How many numbers were taken out."""
+        return sum(leaf is NUMBER for leaf in self.leaves)
+
     def fill(self, numbers: Numbers) -> Thing:
         """Puts numbers back where `split` took them out."""
         supply = iter(numbers)

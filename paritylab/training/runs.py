@@ -10,7 +10,7 @@ from ..statistics import median_interval, quantile
 from .crew import Collected, Ensemble
 from .engine import init_key
 from .outcomes import Outcome
-from .rules import Training, TrainingState
+from .rules import Training
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,15 +112,8 @@ class Runs:
         rule = self._ensemble.program.rule
         if not self._ensemble.program.keep or not isinstance(rule, Training):
             raise ValueError("Networks were not kept; train with keep=True.")
-        return rule.network.fill(tuple(array[run] for array in self._collected.state[: self._arrays]))
-
-    @property
-    def _arrays(self) -> int:
-        """How many arrays a network has; they come first in a kept state."""
-        assert TrainingState._fields[0] == "arrays"
-        rule = self._ensemble.program.rule
-        assert isinstance(rule, Training)
-        return sum(1 for leaf in rule.network.leaves if repr(leaf) == "number")
+        # The arrays of the network come first in a kept state (`TrainingState`).
+        return rule.network.fill(tuple(array[run] for array in self._collected.state[: rule.network.count]))
 
     @property
     def recorded(self) -> bool:

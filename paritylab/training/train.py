@@ -101,7 +101,7 @@ def plan(
     seed = _seeds(range(seeds) if isinstance(seeds, int) else seeds, "seeds")
     target_seed = seed if target_seeds is None else _seeds(target_seeds, "target_seeds", len(seed))
     data_seed = seed if data_seeds is None else _seeds(data_seeds, "data_seeds", len(seed))
-    every = _check(batch, steps, every, validation, sample, record_every)
+    _check(batch, steps, every, validation, sample, record_every)
 
     first, tasks = _tasks(task, target_seed)
     sample = len(first.x) if isinstance(first, Points) and sample is not None else sample
@@ -180,8 +180,8 @@ def _seeds(seeds: Iterable[int], name: str, expected: int | None = None) -> Int[
     return values
 
 
-def _check(batch: int, steps: int, every: int, validation: int, sample: int | None, record_every: int | None) -> int:
-    """The interval of looking, after checking the sizes."""
+def _check(batch: int, steps: int, every: int, validation: int, sample: int | None, record_every: int | None) -> None:
+    """Sizes that cannot be are said."""
     if batch < 1:
         raise ValueError(f"A batch needs at least one example, got batch={batch}.")
     if validation < 0:
@@ -205,7 +205,6 @@ def _check(batch: int, steps: int, every: int, validation: int, sample: int | No
             f"Training on a finite sample counts examples in 32 bits: steps * batch must stay below 2**31, "
             f"got {steps} * {batch}. Use fewer steps or a smaller batch."
         )
-    return every
 
 
 def _tasks(task: Task, seeds: Int[np.ndarray, " seeds"]) -> tuple[AbstractDistribution, AbstractDistribution | None]:

@@ -210,7 +210,7 @@ def test_work_that_is_stopped_keeps_what_is_finished():
     assert np.all(collected.outcome == pl.Outcome.RUNNING) and 0 < collected.step.max() < 10_000_000
 
 
-def test_the_watch_sees_runs_finish_and_never_promises_too_little():
+def test_the_watch_sees_every_run_finish():
     seen = []
     pl.train(TASK, pl.MLP(10), rate=1e-4, seeds=300, steps=2000, watch=seen.append)
     assert seen[-1].finished == seen[-1].runs == 300
