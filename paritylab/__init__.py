@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Mixture as Mixture,
         Points as Points,
         Product as Product,
+        RandomTask as RandomTask,
         ShiftedInputs as ShiftedInputs,
         Uniform as Uniform,
         draw as draw,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
         Weights as Weights,
         correlation as correlation,
         logistic as logistic,
+        plan as plan,
         square_loss as square_loss,
         train as train,
     )
@@ -85,12 +87,13 @@ _HOMES = {
     "statistics": "median_interval quantile wilson_interval",
     "targets": "AbstractTarget Parity Symmetric full_parity majority random_disjoint_parity random_parity "
     "random_symmetric",
-    "distributions": "AbstractDistribution Encoded FlippedLabels Mixture Points Product ShiftedInputs Uniform draw",
+    "distributions": "AbstractDistribution Encoded FlippedLabels Mixture Points Product RandomTask ShiftedInputs "
+    "Uniform draw",
     "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet GaussianInitialization "
     "GlorotInitialization NeuronRecipe OscillatingPolynomial PolyNet Power SignInitialization Sinusoid "
     "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag realize relu relu6 sigmoid square",
     "training": "AbstractRecord FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError Snapshot "
-    "ValidationError Weights correlation logistic square_loss train",
+    "ValidationError Weights correlation logistic plan square_loss train",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*_HOME]

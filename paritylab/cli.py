@@ -142,9 +142,10 @@ def train(
         configuration["rate"] = numbers(rate, "--rate")
         configuration["support"] = None if support is None else whole_numbers(support, "--support")
         configuration["width"] = None if width is None else whole_numbers(width, "--width")
-        from .commands import plan_from_names
+        from .names import plan_from_names
 
         plan, configuration["k"] = plan_from_names(configuration)
+        plan.ensemble  # noqa: B018 (what does not fit into memory is said here)
         if out is not None:
             check_writable(out)
     with progress_bar(as_json) as watch:

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class NetworkEntry(NamedTuple):
@@ -74,6 +74,30 @@ INITIALIZATIONS = {
 }
 
 LOSSES = {"hinge": "Hinge", "square": "square_loss", "logistic": "logistic", "correlation": "correlation"}
+
+
+TRAIN_DEFAULTS: dict[str, Any] = {
+    "target": "parity",
+    "n": 30,
+    "k": None,
+    "support": None,
+    "network": "relu-mlp",
+    "width": None,
+    "init": "default",
+    "batch": 32,
+    "rate": 0.1,
+    "loss": "hinge",
+    "optimizer": "sgd",
+    "decay": 0.0,
+    "noise": 0.0,
+    "sample": None,
+    "seeds": 25,
+    "steps": 100_000,
+    "every": 10,
+    "validation": 8192,
+    "float64": False,
+}
+"""What a run of training can be told by name, on the command line and in a sweep's file, and what it is if not told."""
 
 
 def nearest(kind: str, name: str, names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What the lab asks of JAX before it uses it: the persistent compilation cache.
+"""What the lab asks of JAX before it uses it, the persistent compilation cache, and of the machine.
 
 Compiling one ensemble takes seconds and training it often takes less, so compiled programs are kept
 on disk between processes. `JAX_COMPILATION_CACHE_DIR` (JAX's own variable) moves the folder;
@@ -23,3 +23,15 @@ def keep_compiled_programs() -> None:
         return
     jax.config.update("jax_compilation_cache_dir", str(cache_folder()))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+def memory() -> int:
+    """Bytes of main memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def cores() -> list[int]:
+    """The cores that this process may use; `PARITYLAB_CORES` says their number where none can be set aside."""
+    if given := os.environ.get("PARITYLAB_CORES"):
+        return list(range(int(given)))
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))

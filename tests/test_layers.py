@@ -11,7 +11,16 @@ import paritylab
 ROOT = Path(paritylab.__file__).parent
 
 FREE = ("registry", "runtime", "cube", "statistics", "figures", "manifest")
-LAYERS = (FREE, ("targets",), ("distributions",), ("networks",), ("training",), ("experiments", "bench"), ("commands",))
+LAYERS = (
+    FREE,
+    ("targets",),
+    ("distributions",),
+    ("networks",),
+    ("training",),
+    ("names",),
+    ("sweep",),
+    ("experiments", "bench"),
+)
 RANK = {part: rank for rank, layer in enumerate((*LAYERS, ("cli",), ("__main__",))) for part in layer}
 
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
@@ -83,9 +92,9 @@ def test_imports_point_backwards(module):
         ("experiments/paper/figure.py", "from ...figures import f\nfrom . import g", {"figures", "experiments"}),
         ("training/train.py", "def f():\n    from ..experiments import g", {"experiments"}),
         ("figures.py", "if TYPE_CHECKING:\n    from .training.runs import Runs", set()),
-        ("commands.py", "import paritylab as pl", {"training"}),
-        ("commands.py", "import paritylab.bench.cases", {"bench"}),
-        ("cli.py", "from . import __version__, commands", {"commands"}),
+        ("names.py", "import paritylab as pl", {"training"}),
+        ("names.py", "import paritylab.bench.cases", {"bench"}),
+        ("cli.py", "from . import __version__, names", {"names"}),
         ("bench/cases.py", "from paritylab import Parity\nimport numpy", {"targets"}),
         ("bench/cases.py", "from paritylab.networks.base import outputs", {"networks"}),
     ],
@@ -102,7 +111,7 @@ def test_the_reader_of_imports_sees_them(module, source, found):
         ("bench/cases.py", "experiments", False),
         ("cube.py", "training", False),
         ("cube.py", "runtime", True),
-        ("commands.py", "cli", False),
+        ("names.py", "cli", False),
     ],
 )
 def test_the_order_of_the_layers(module, imported, may):

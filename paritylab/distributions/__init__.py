@@ -9,3 +9,4 @@ from .changes import (
 )
 from .inputs import Product as Product, Uniform as Uniform
 from .points import Points as Points, draw as draw
+from .random import RandomTask as RandomTask

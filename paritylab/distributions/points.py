@@ -1,12 +1,11 @@
 """A finite sample as a distribution."""
 
-import os
-
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..runtime import memory
 from .base import AbstractDistribution, Examples, Support
 
 
@@ -51,8 +50,3 @@ def draw(distribution: AbstractDistribution, size: int, *, key: PRNGKeyArray) ->
         )
     x, y = distribution.sample(key, size)
     return Points(x, y)
-
-
-def memory() -> int:
-    """Bytes of main memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -9,6 +9,7 @@ from .losses import (
 )
 from .optimizers import Optimizer as Optimizer
 from .outcomes import Outcome as Outcome
+from .plans import Cell as Cell, Plan as Plan
 from .records import (
     AbstractRecord as AbstractRecord,
     FreshError as FreshError,
@@ -21,4 +22,4 @@ from .records import (
 )
 from .rules import Training as Training
 from .runs import Runs as Runs
-from .train import Plan as Plan, plan as plan, train as train
+from .train import plan as plan, train as train

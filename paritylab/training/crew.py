@@ -7,7 +7,6 @@ further runs; nothing is shared between devices, so one, two or eight of them gi
 import contextlib
 import dataclasses
 import math
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int, PyTree, UInt32
 
-from ..distributions.points import memory
+from ..runtime import cores, memory
 from .engine import Carry, Program, Slots, compiled_advance, data_key, empty, init_key
 from .numbers import Numbers
 from .outcomes import Outcome
@@ -112,8 +111,7 @@ def _places(devices: list[Any]) -> list[Any]:
     """A device for each worker."""
     if devices[0].platform != "cpu":
         return devices
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return [devices[i % len(devices)] for i in range(max(cores, len(devices)))]
+    return [devices[i % len(devices)] for i in range(max(len(cores()), len(devices)))]
 
 
 class _Desk:
@@ -289,7 +287,7 @@ def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
     on nothing but the rule, the shapes of the numbers (those of `one` run are given) and the kind of
     device, as the bits of a result do.
     """
-    need = _bytes_of_a_step(rule, one)
+    need = bytes_of_a_step(rule, one)
     if need > memory() / 2:
         raise ValueError(
             f"One step of one run needs about {need / 2**30:.1f} GiB, and this machine has {memory() / 2**30:.1f} GiB. "
@@ -301,7 +299,7 @@ def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
     return int(np.clip(2 ** int(math.log2(max(1, budget / need))), least, most))
 
 
-def _bytes_of_a_step(rule: AbstractRule, one: Numbers) -> int:
+def bytes_of_a_step(rule: AbstractRule, one: Numbers) -> int:
     """The sizes of everything that one step of one run computes, added up."""
     seed = jax.ShapeDtypeStruct((), np.uint32)
     state = jax.eval_shape(lambda seed, one: rule.init(init_key(seed), one), seed, one)

@@ -1,54 +1,26 @@
 """`train`: from what a user names to a table of runs."""
 
-import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Int, PRNGKeyArray
+from jaxtyping import Int
 
-from ..cube import root_key
-from ..distributions import AbstractDistribution, Points
 from ..networks.base import Recipe
-from .crew import Ensemble, Status, choose_lanes, precision, work_through
-from .engine import Program
+from .crew import Status
 from .losses import Hinge
-from .numbers import Numbers, split
 from .optimizers import ByLayer, Convention, Optimizer, Schedule, constant
-from .records import AbstractRecord, RecordPlan
-from .rules import Problem, Training
+from .plans import Cell, Plan, Seeds, Task
+from .records import AbstractRecord
 from .runs import Runs
-
-Task = AbstractDistribution | Callable[[PRNGKeyArray], AbstractDistribution]
 
 Settings = ParamSpec("Settings")
 
-LARGE = 2**14
-"""A number with more entries than this is a data set: runs share one copy of it."""
-KEYS = 256
 MOST_RUNS = 10**8
 LARGEST_SEED = 2**32 - 1
 LARGEST_SAMPLE = MOST_STEPS = 2**31 - 1
-
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """An ensemble that is checked and ready to run, and what tells its runs apart."""
-
-    ensemble: Ensemble
-    columns: dict[str, np.ndarray]
-    refill: bool
-    watch: Callable[[Status], None] | None
-
-    def run(self) -> Runs:
-        """Trains all runs. Ctrl-C ends it early and keeps what is finished."""
-        collected = work_through(self.ensemble, refill=self.refill, watch=self.watch)
-        return Runs.of(self.ensemble, collected, self.columns)
 
 
 def plan(
@@ -75,6 +47,7 @@ def plan(
     keep: bool = False,
     float64: bool = False,
     lanes: int | None = None,
+    labels: Mapping[str, Any] | None = None,
     refill: bool = True,
     watch: Callable[[Status], None] | None = None,
 ) -> Plan:
@@ -95,6 +68,7 @@ def plan(
     - `keep`: keep the trained networks.
     - `float64`: train in double precision.
     - `lanes`: how many runs one compiled program trains side by side; chosen for the shape if not given.
+    - `labels`: further columns of the table, for people: a name and the value that all runs have there.
     - `refill`: without it, lanes that are done wait for all others; the results are the same.
     - `watch`: called about once a second with a `Status`.
     """
@@ -103,32 +77,40 @@ def plan(
     data_seed = seed if data_seeds is None else _seeds(data_seeds, "data_seeds", len(seed))
     _check(batch, steps, every, validation, sample, record_every)
 
-    first, tasks = _tasks(task, target_seed)
-    sample = len(first.x) if isinstance(first, Points) and sample is not None else sample
     grid = [(one_rate, one_decay) for one_rate in _axis(rate) for one_decay in _axis(decay)]
     decays = any(one_decay != 0 for _, one_decay in grid)
-    optimizers = [
-        Optimizer(optimizer, one_rate, _explicit(one_decay) if decays else 0.0, convention, schedule, decay_schedule)
-        for one_rate, one_decay in grid
-    ]
-    problems = [Problem(first, network, Hinge() if loss is None else loss, each) for each in optimizers]
-    with precision(float64):
-        rule = Training.of(problems[0], batch=batch, validation=validation, sample=sample, float64=float64)
-        shared = _large(problems[0], tasks)
-        own, common = _stack(problems, tasks, len(seed), shared, float64)
-        one = Program(rule, 1, every, shared).whole(tuple(array[0] for array in own), common)
-        width = choose_lanes(rule, one, jax.default_backend()) if lanes is None else lanes
-    plan = RecordPlan(tuple(records), every if record_every is None else record_every) if records else None
-    program = Program(rule, width, every, shared, plan, keep)
+
+    def cell(one_rate: Any, one_decay: Any) -> Cell:
+        one_decay = _explicit(one_decay) if decays else 0.0
+        return Cell(
+            task=task,
+            network=network,
+            loss=Hinge() if loss is None else loss,
+            optimizer=Optimizer(optimizer, one_rate, one_decay, convention, schedule, decay_schedule),
+            batch=batch,
+            steps=steps,
+            every=every,
+            validation=validation,
+            sample=sample,
+            records=tuple(records),
+            record_every=record_every,
+            keep=keep,
+            float64=float64,
+            lanes=lanes,
+        )
+
+    cells = tuple(cell(*point) for point in grid)
     repeat = lambda values: np.tile(values, len(grid)).astype(np.uint32)
-    limits = np.full(len(grid) * len(seed), steps, np.int32)
-    ensemble = Ensemble(program, own, common, repeat(seed), repeat(data_seed), limits, float64)
     columns = {
+        **{name: np.full(len(grid) * len(seed), value) for name, value in (labels or {}).items()},
         "rate": np.repeat([_label(one_rate) for one_rate, _ in grid], len(seed)),
         **({"decay": np.repeat([_label(one_decay) for _, one_decay in grid], len(seed))} if decays else {}),
         "seed": np.tile(seed, len(grid)),
     }
-    return Plan(ensemble, columns, refill, watch)
+    seeds_of_runs = Seeds(repeat(target_seed), repeat(seed), repeat(data_seed))
+    made = Plan(cells, np.repeat(np.arange(len(grid)), len(seed)), seeds_of_runs, columns, refill, watch)
+    cells[0].rule  # noqa: B018 (wrong sizes are said here, not when it runs)
+    return made
 
 
 def _at_once(make: Callable[Settings, Plan]) -> Callable[Settings, Runs]:
@@ -205,40 +187,3 @@ def _check(batch: int, steps: int, every: int, validation: int, sample: int | No
             f"Training on a finite sample counts examples in 32 bits: steps * batch must stay below 2**31, "
             f"got {steps} * {batch}. Use fewer steps or a smaller batch."
         )
-
-
-def _tasks(task: Task, seeds: Int[np.ndarray, " seeds"]) -> tuple[AbstractDistribution, AbstractDistribution | None]:
-    """The task of the first seed, and the tasks of all seeds, stacked, where they differ."""
-    if isinstance(task, AbstractDistribution):
-        return task, None
-    padded = np.resize(seeds, -(-len(seeds) // KEYS) * KEYS)  # few lengths, so that few are compiled
-    drawn = eqx.filter_jit(eqx.filter_vmap(lambda seed: task(root_key(seed))))(jnp.asarray(padded, jnp.uint32))
-    stacked = jax.tree.map(lambda leaf: np.asarray(leaf)[: len(seeds)], drawn)
-    return jax.tree.map(lambda leaf: leaf[0], stacked), stacked
-
-
-def _large(problem: Problem, tasks: AbstractDistribution | None) -> tuple[bool, ...]:
-    return tuple(tasks is None and number.size > LARGE for number in split(problem)[0])
-
-
-def _stack(
-    problems: list[Problem], tasks: AbstractDistribution | None, seeds: int, shared: tuple[bool, ...], float64: bool
-) -> tuple[Numbers, Numbers]:
-    """One row per run of each number that runs have of their own; those that they share, as they are."""
-
-    def cast(array: Any) -> np.ndarray:
-        kinds = {"f": np.float64 if float64 else np.float32, "i": np.int32, "b": np.bool_}
-        values = np.asarray(array)
-        return values.astype(kinds.get(values.dtype.kind, values.dtype))
-
-    def rows(problem: Problem) -> list[np.ndarray]:
-        numbers = [cast(number) for number in split(problem)[0]]
-        stacked = [np.broadcast_to(number, (seeds, *number.shape)) for number in numbers]
-        if tasks is not None:  # the numbers of the task come first
-            own = [cast(number) for number in split(tasks)[0]]
-            stacked[: len(own)] = own
-        return stacked
-
-    columns = list(zip(*(rows(problem) for problem in problems), strict=True))
-    own = tuple(np.concatenate(column) for column, common in zip(columns, shared, strict=True) if not common)
-    return own, tuple(column[0][0] for column, common in zip(columns, shared, strict=True) if common)

@@ -1,6 +1,6 @@
-"""From names on a command line to the objects they stand for."""
+"""From names, on a command line or in a file, to the objects they stand for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import optax
@@ -8,31 +8,52 @@ import optax
 import paritylab as pl
 
 from .cube import root_key
+from .distributions.random import with_noise
 from .networks.base import Recipe
-from .registry import INITIALIZATIONS, LOSSES, NETWORKS, TARGETS, nearest
+from .registry import INITIALIZATIONS, LOSSES, NETWORKS, TARGETS, TRAIN_DEFAULTS, nearest
 from .targets.parity import check_size
-from .training.train import Plan, Task, plan
+from .training.plans import Plan, Task
+from .training.train import plan
 
 
-def plan_from_names(names: dict[str, Any]) -> tuple[Plan, int]:
+def plan_from_names(names: Mapping[str, Any], labels: Mapping[str, Any] | None = None) -> tuple[Plan, int]:
     """Everything that `paritylab train` can say, as a plan; also the degree k."""
-    support, k = names["support"], names["k"]
+    check_kinds(names)
+    support, k, seeds = names["support"], names["k"], names["seeds"]
     if support is not None and k is not None and k != len(support):
         raise ValueError(f"--support names {len(support)} coordinates, and --k says {k}. Leave out --k.")
     k = k if k is not None else 3 if support is None else len(support)
     if not 0 <= names["noise"] <= 1:
         raise ValueError(f"--noise is a probability between 0 and 1, got {names['noise']}.")
-    if names["seeds"] < 1:
-        raise ValueError(f"--seeds takes a number of seeds of at least 1, got {names['seeds']}.")
+    if isinstance(seeds, int) and seeds < 1:
+        raise ValueError(f"--seeds takes a number of seeds of at least 1, got {seeds}.")
     passed_on = ("rate", "batch", "decay", "sample", "seeds", "steps", "every", "validation", "float64")
     made = plan(
         make_task(names["target"], names["n"], k, support, names["noise"]),
         make_network(names["network"], names["n"], k, names["width"], names["init"]),
         loss=make_loss(names["loss"]),
         optimizer=make_optimizer(names["optimizer"]),
+        labels={name: str(value) if isinstance(value, list) else value for name, value in (labels or {}).items()},
         **{name: names[name] for name in passed_on},
     )
     return made, k
+
+
+SEVERAL = {"rate": (int, float), "seeds": (int,), "width": (int,), "support": (int,)}
+"""Settings that may be lists, and of what."""
+
+
+def check_kinds(names: Mapping[str, Any]) -> None:
+    """A file can hold anything under any name; a command line cannot."""
+    for name, default in TRAIN_DEFAULTS.items():
+        value = names[name]
+        kinds = SEVERAL.get(name) or {float: (int, float), type(None): (int,)}.get(type(default), (type(default),))
+        one = lambda each, kinds=kinds: type(each) in kinds
+        several = name in SEVERAL and isinstance(value, list) and len(value) > 0 and all(one(each) for each in value)
+        if not ((one(value) and name != "support") or several or (value is None and default is None)):
+            word = {int: "a whole number", float: "a number", str: "a name", bool: "true or false"}[kinds[-1]]
+            lists = f", or a list of such as {name} = [1, 2]" if name in SEVERAL else ""
+            raise ValueError(f"`{name}` is {word}{lists}, got {value!r}.")
 
 
 def make_task(target: str, n: int, k: int, support: list[int] | None, noise: float) -> Task:
@@ -47,30 +68,26 @@ def make_task(target: str, n: int, k: int, support: list[int] | None, noise: flo
         "parity": lambda: pl.Parity(n, support or ()),
     }
     drawn = {
-        "parity": lambda key: pl.random_parity(n, k, key=key),
-        "disjoint-parity": lambda key: pl.random_disjoint_parity(n, k, key=key),
-        "random-symmetric": lambda key: pl.random_symmetric(n, key=key),
+        "parity": pl.RandomTask(pl.random_parity, (n, k), noise),
+        "disjoint-parity": pl.RandomTask(pl.random_disjoint_parity, (n, k), noise),
+        "random-symmetric": pl.RandomTask(pl.random_symmetric, (n,), noise),
     }
     if "parity" in target and target != "full-parity" and support is None:
         check_size(n, k)
     if target in fixed and (target != "parity" or support is not None):
-        return _noisy(pl.Uniform(fixed[target]()), noise)
-    make = drawn[target]
-    make(root_key(0))  # wrong sizes are said here, outside of any tracing
-    return lambda key: _noisy(pl.Uniform(make(key)), noise)
+        return with_noise(pl.Uniform(fixed[target]()), noise)
+    drawn[target](root_key(0))  # wrong sizes are said here, outside of any tracing
+    return drawn[target]
 
 
-def _noisy(task: pl.AbstractDistribution, noise: float) -> pl.AbstractDistribution:
-    return pl.FlippedLabels(task, noise) if noise > 0 else task
-
-
-def make_network(name: str, n: int, k: int, width: list[int] | None, init: str) -> Recipe:
+def make_network(name: str, n: int, k: int, width: int | list[int] | None, init: str) -> Recipe:
     """The recipe of a network's name."""
     if name not in NETWORKS:
         raise ValueError(nearest("network", name, NETWORKS))
     if init != "default" and init not in INITIALIZATIONS:
         raise ValueError(nearest("initialization", init, INITIALIZATIONS))
     entry = NETWORKS[name]
+    width = [width] if isinstance(width, int) else width
     options = {} if init == "default" else {"initialization": getattr(pl, INITIALIZATIONS[init])()}
     if entry.recipe in ("PolyNet", "DisjointPolyNet", "NeuronRecipe") and width is not None:
         raise ValueError(f"The network {name!r} has no width, got --width {width}. Leave it out.")

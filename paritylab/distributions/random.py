@@ -1,0 +1,37 @@
+"""Tasks with a random target, a function of a key."""
+
+import dataclasses
+from collections.abc import Callable
+
+from jaxtyping import PRNGKeyArray
+
+from ..targets import AbstractTarget
+from .base import AbstractDistribution
+from .changes import FlippedLabels
+from .inputs import Uniform
+
+
+@dataclasses.dataclass(frozen=True)
+class RandomTask:
+    """Each run its own random target, on uniform inputs: `RandomTask(random_parity, (50, 3))`.
+
+    Any function from a key to a distribution will do for `train`. This one can be written down, compared
+    and sent to another process, as a sweep needs.
+
+    >>> from paritylab import random_parity, root_key
+    >>> RandomTask(random_parity, (6, 2))(root_key(0)).target.mask.sum().item()
+    2
+    """
+
+    target: Callable[..., AbstractTarget]
+    arguments: tuple[int, ...]
+    noise: float = 0.0
+    """The probability of a flipped label in training."""
+
+    def __call__(self, key: PRNGKeyArray) -> AbstractDistribution:
+        return with_noise(Uniform(self.target(*self.arguments, key=key)), self.noise)
+
+
+def with_noise(task: AbstractDistribution, noise: float) -> AbstractDistribution:
+    """The same with labels flipped in training, where the probability is not 0."""
+    return FlippedLabels(task, noise) if noise > 0 else task

@@ -1,0 +1,7 @@
+"""MANY: sweeps over any number of runs, kept in a store that survives anything."""
+
+from .canonical import canonical as canonical
+from .executors import LocalPool as LocalPool
+from .store import Store as Store
+from .sweep import Results as Results, Sweep as Sweep
+from .work import Call as Call

@@ -1,0 +1,126 @@
+"""The canonical form of a configuration, and the names that are hashes of it.
+
+Objects become their qualified type names and fields, arrays their type, shape and values, functions
+the names under which they can be imported. What has no such name (a lambda, say) is an error that
+says what to do: a result must be found again by another process, years later.
+"""
+
+import dataclasses
+import enum
+import functools
+import hashlib
+import importlib
+import inspect
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+RESULTS = 1
+"""Raised when the numbers that a configuration gives change on purpose: no older result is found then."""
+
+INLINE = 64
+"""Arrays with more entries than this are written as a hash of their bytes."""
+
+
+def canonical(thing: Any) -> Any:
+    """The thing as JSON knows it: dictionaries, lists, strings, numbers, truth values and null.
+
+    >>> import paritylab as pl
+    >>> canonical(pl.Zigzag(3))
+    {'type': 'paritylab.Zigzag', 'k': {'array': 'int32', 'shape': [], 'values': 3}}
+    """
+    if thing is None or (isinstance(thing, bool | str | int) and not isinstance(thing, enum.Enum)):
+        return thing
+    if isinstance(thing, float):
+        return _number(thing)
+    if isinstance(thing, np.ndarray | np.generic | jax.Array):
+        return _array(np.asarray(thing))
+    if isinstance(thing, enum.Enum):
+        return {"type": _qualified(type(thing)), "member": thing.name}
+    if isinstance(thing, Path):
+        return {"path": thing.as_posix()}
+    if isinstance(thing, functools.partial):
+        return {"partial": canonical(thing.func), "args": canonical(thing.args), "kwargs": canonical(thing.keywords)}
+    if isinstance(thing, Mapping):
+        return _mapping(thing)
+    if isinstance(thing, tuple | list | range):
+        named = hasattr(thing, "_fields")
+        items = [canonical(item) for item in thing]
+        return {"type": _qualified(type(thing)), "items": items} if named else items
+    if isinstance(thing, set | frozenset):
+        return {"set": sorted((canonical(item) for item in thing), key=json.dumps)}
+    if inspect.isroutine(thing) or isinstance(thing, type) or hasattr(thing, "__wrapped__"):
+        return {"function": _qualified(thing)}
+    if dataclasses.is_dataclass(thing):
+        fields = {field.name: canonical(getattr(thing, field.name)) for field in dataclasses.fields(thing)}
+        return {"type": _qualified(type(thing)), **fields}
+    raise ValueError(
+        f"A {type(thing).__module__}.{type(thing).__qualname__} cannot be written down, so its results could not be "
+        "found again. Use numbers, strings, lists, arrays, dataclasses (an eqx.Module is one) and named functions."
+    )
+
+
+def digest(form: Any) -> str:
+    """32 hexadecimal digits that name a canonical form."""
+    text = json.dumps(form, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _number(value: float) -> float | str:
+    """JSON knows neither NaN nor infinity."""
+    return value if np.isfinite(value) else repr(value)
+
+
+def _array(values: np.ndarray) -> dict[str, Any]:
+    if values.dtype.hasobject:
+        raise ValueError(f"An array of objects cannot be written down: {values!r:.80}. Use an array of numbers.")
+    form: dict[str, Any] = {"array": str(values.dtype), "shape": list(values.shape)}
+    if values.size > INLINE or values.dtype.kind not in "biuf":
+        return {**form, "sha256": hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()}
+    return {**form, "values": canonical(values.tolist())}
+
+
+def _mapping(thing: Mapping[Any, Any]) -> dict[str, Any]:
+    if wrong := [key for key in thing if not isinstance(key, str)]:
+        raise ValueError(f"The keys of a mapping must be strings to be written down, got {wrong[0]!r}.")
+    return {key: canonical(value) for key, value in thing.items()}
+
+
+def qualified(named: Any) -> tuple[str, str]:
+    """The shortest module from which a function or a type can be imported, and its name there.
+
+    Where a library keeps a thing may change with its next version, where it offers it less so.
+    """
+    module, name = getattr(named, "__module__", None) or "", getattr(named, "__qualname__", "")
+    public = [part for part in module.split(".") if not part.startswith("_")]
+    homes = [".".join(public[:length]) for length in range(1, len(public) + 1)]
+    for home in [*homes, module]:
+        if home and _found(home, name) is named:
+            return home, name
+    raise ValueError(
+        f"{named!r} has no name under which it can be imported, so its results could not be found again. "
+        "Define it with `def` or `class` at the top level of a module (or wrap one with functools.partial)."
+    )
+
+
+def _qualified(named: Any) -> str:
+    """The full name of a function or a type.
+
+    The same name in another script is another thing: what is defined in the script itself, or in a
+    notebook, carries a hash of its source.
+    """
+    module, name = qualified(named)
+    if module in ("__main__", "__mp_main__"):
+        return f"__main__.{name}#{hashlib.sha256(inspect.getsource(named).encode()).hexdigest()[:16]}"
+    return f"{module}.{name}"
+
+
+def _found(module: str, name: str) -> Any:
+    try:
+        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    except (ImportError, AttributeError):
+        return None

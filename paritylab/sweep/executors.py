@@ -1,0 +1,187 @@
+"""Who does the work: local processes by default, or any `concurrent.futures.Executor`."""
+
+import contextlib
+import importlib.metadata
+import multiprocessing
+import os
+import pickle
+import queue
+import re
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..runtime import cores
+
+
+class Place(NamedTuple):
+    """Where one worker works: a core or a GPU, by number."""
+
+    platform: str
+    number: int
+
+
+def places() -> list[Place]:
+    """One place per GPU that JAX can use, else one per core. JAX itself is not asked: it would seize the GPUs."""
+    gpus = _gpus()
+    return [Place("gpu", gpu) for gpu in gpus] or [Place("cpu", core) for core in cores()]
+
+
+def _gpus() -> list[int]:
+    wanted = os.environ.get("JAX_PLATFORMS", "")
+    plugin = any("cuda" in entry.name for entry in importlib.metadata.entry_points(group="jax_plugins"))
+    if not plugin or (wanted and "cuda" not in wanted and "gpu" not in wanted):
+        return []
+    if (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
+        return [int(number) for number in visible.split(",") if number.isdigit()]
+    devices = (re.fullmatch(r"nvidia(\d+)", path.name) for path in Path("/dev").glob("nvidia*"))
+    return sorted(int(match[1]) for match in devices if match)
+
+
+class WorkerLost(BrokenExecutor):
+    """A worker ended in the middle of a job."""
+
+
+class WorkerError(Exception):
+    """What went wrong inside a worker, with its traceback as text."""
+
+
+class LocalPool(Executor):
+    """Spawned processes, one per place, which end with their parent.
+
+    Each keeps what it has compiled from one call to the next. One that is killed costs the call that
+    it was busy with (`WorkerLost`); the next call starts another.
+    """
+
+    def __init__(self, at: list[Place] | None = None):
+        self.places = places() if at is None else at
+        self.platform = self.places[0].platform
+        self._threads = ThreadPoolExecutor(len(self.places))
+        self._idle: queue.SimpleQueue[_Member] = queue.SimpleQueue()
+        self._members = [_Member(place) for place in self.places]
+        for member in self._members:
+            self._idle.put(member)
+
+    @property
+    def workers(self) -> int:
+        return len(self.places)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return self._threads.submit(self._call, fn, args, kwargs)
+
+    def _call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        member = self._idle.get()  # there are as many threads as members
+        try:
+            return member.call(fn, args, kwargs)
+        finally:
+            self._idle.put(member)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """With `cancel_futures`, calls that are under way are lost too: their workers are killed."""
+        if cancel_futures:
+            for member in self._members:
+                member.end()
+        self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
+        for member in self._members:
+            member.end()
+
+
+class _Member:
+    """One worker process, started when it is first needed."""
+
+    def __init__(self, place: Place):
+        self.place = place
+        self._process: Any = None
+        self._line: Connection | None = None
+        self._ended = False
+
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        message = pickle.dumps((fn, args, kwargs))  # what cannot be sent is said before anything is sent
+        if self._process is None or not self._process.is_alive():
+            self._start()
+        assert self._line is not None
+        try:
+            self._line.send_bytes(message)
+            wait([self._line, self._process.sentinel])
+            good, value = self._line.recv() if self._line.poll() else self._lost()
+        except (EOFError, OSError) as error:
+            raise WorkerLost(self._farewell()) from error
+        if not good:
+            raise WorkerError(value)
+        return value
+
+    def _start(self) -> None:
+        if self._ended:
+            raise WorkerLost("The pool was shut down.")
+        context = multiprocessing.get_context("spawn")
+        self._line, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, self.place), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def _lost(self) -> tuple[bool, Any]:
+        raise EOFError
+
+    def _farewell(self) -> str:
+        self._process.join(5)
+        return f"A worker process ended in the middle of a job (exit code {self._process.exitcode})."
+
+    def end(self) -> None:
+        self._ended = True
+        if self._process is not None and self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+
+
+def _serve(line: Connection, place: Place) -> None:
+    """The life of a worker: takes a call, answers it, until its parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if place.platform == "gpu":
+        os.environ["CUDA_VISIBLE_DEVICES"] = str(place.number)
+    elif hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {place.number})
+    else:
+        os.environ["PARITYLAB_CORES"] = "1"
+    with contextlib.suppress(EOFError, OSError), ThreadPoolExecutor(1) as hands:
+        while True:
+            done = hands.submit(_do, line.recv_bytes())
+            error = done.exception()  # whatever a job raises is an answer, and the worker lives on
+            line.send((True, done.result()) if error is None else (False, "".join(traceback.format_exception(error))))
+
+
+def _do(message: bytes) -> Any:
+    fn, args, kwargs = pickle.loads(message)
+    return fn(*args, **kwargs)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def executor_of(address: str | None, workers: int | None = None) -> Iterator[Executor]:
+    """The executor that an address names: nothing for local processes, `dask://HOST:PORT` for a Dask cluster."""
+    if address is not None:
+        from .cluster import dask_executor
+
+        with dask_executor(address) as executor:
+            yield executor
+        return
+    at = places()
+    if workers is not None and not 1 <= workers <= len(at):
+        raise ValueError(f"This machine has places for 1 to {len(at)} workers (cores or GPUs), got {workers}.")
+    pool, well = LocalPool(at[:workers]), False
+    try:
+        yield pool
+        well = True
+    finally:
+        pool.shutdown(cancel_futures=not well)

@@ -1,0 +1,222 @@
+"""Jobs, and one process that sees to it that all of them get done.
+
+The scheduler holds the leases and writes the store; workers only compute, so a worker needs neither
+the store's folder nor any memory of what was done before.
+"""
+
+import os
+import socket
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from jaxtyping import Int
+
+from ..manifest import manifest
+from .canonical import digest
+from .executors import WorkerError
+from .parcels import pack, unpack
+from .store import Store
+from .work import AbstractWork
+
+FLAGS = ("XLA_FLAGS", "JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION")
+POLL_SECONDS = 0.2
+
+
+class Job(NamedTuple):
+    """Some runs of one work. The name depends on which they are, not on which of them are missing."""
+
+    name: str
+    work: AbstractWork
+    runs: Int[np.ndarray, " runs"]
+
+
+def jobs_of(works: Iterable[AbstractWork], platform: str, runs_per_job: int | None = None) -> list[Job]:
+    """All runs, cut into jobs; the same for everyone who asks, so that leases on jobs have a meaning."""
+    jobs = []
+    for work in works:
+        size = work.runs_per_job(platform) if runs_per_job is None else runs_per_job
+        for first in range(0, len(work), size):
+            runs = np.arange(first, min(first + size, len(work)))
+            jobs.append(Job(digest([work.names[run] for run in runs]), work, runs))
+    return jobs
+
+
+def perform(name: str, parcel: bytes) -> tuple[pa.Table, dict[str, Any]]:
+    """What a worker does: the rows of a job, and where they come from."""
+    started, begun = time.time(), time.perf_counter()
+    work: AbstractWork = unpack(parcel)
+    table, training_seconds = work.perform()
+    origin = manifest()
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    for label, value in (("job", name), ("device", origin["device"]), ("worker", worker)):
+        table = table.append_column(label, pa.array([value] * len(table), pa.string()))
+    return table, {
+        "job": name,
+        "what": work.what,
+        "runs": len(work),
+        **origin,
+        "flags": {flag: os.environ[flag] for flag in FLAGS if flag in os.environ},
+        "worker": worker,
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "training_seconds": training_seconds,
+        "seconds": time.perf_counter() - begun,
+        "configuration": work.configuration(),
+    }
+
+
+class Progress(NamedTuple):
+    """What a progress bar can show. `seconds_left` supposes that things go on as they went so far."""
+
+    runs_done: int
+    runs: int
+    failed: int
+    seconds_left: float
+
+
+class Failure(NamedTuple):
+    """A job that was given up."""
+
+    job: str
+    runs: int
+    attempts: int
+    traceback: str
+
+
+class StoreCannotBeWritten(RuntimeError):
+    """No further result could be kept, so the work was stopped."""
+
+
+class _Busy(NamedTuple):
+    job: Job
+    part: AbstractWork
+
+
+def workers_of(executor: Executor) -> int:
+    """How many jobs an executor can do at a time, as far as it tells."""
+    known: int | None = getattr(executor, "workers", None) or getattr(executor, "_max_workers", None)
+    return known or os.cpu_count() or 1
+
+
+class Scheduler:
+    """Hands jobs to an executor and their rows to the store."""
+
+    def __init__(
+        self,
+        jobs: list[Job],
+        store: Store,
+        executor: Executor,
+        *,
+        attempts: int = 3,
+        watch: Callable[[Progress], None] | None = None,
+    ):
+        self.store, self.executor, self.attempts, self._watch = store, executor, attempts, watch
+        self.queue, self.elsewhere = deque(jobs), deque[Job]()
+        self.busy: dict[Future[Any], _Busy] = {}
+        self.failed: list[Failure] = []
+        self._tries: dict[str, int] = {}
+        self._runs = sum(len(job.runs) for job in jobs)
+        self._left = {job.name: len(job.runs) for job in jobs}
+        self._begun, self._computed = time.monotonic(), 0
+
+    def run(self) -> list[Failure]:
+        """Until every job is in the store or was given up, by this process or another; what was given up."""
+        try:
+            while self.queue or self.busy or self.elsewhere:
+                self._submit()
+                self._collect()
+                self._tell()
+        finally:
+            for future, (job, _) in self.busy.items():
+                future.cancel()
+                self.store.leases.give_back(job.name)
+        return self.failed
+
+    def _submit(self) -> None:
+        """Keeps every worker busy."""
+        while self.queue and len(self.busy) < workers_of(self.executor):
+            job = self.queue.popleft()
+            part = self._part(job)
+            if part is None:
+                self._finish(job)
+            elif not self._lease(job):
+                self.elsewhere.append(job)
+            elif (part := self._part(job, fresh=True)) is None:  # another finished it just before
+                self.store.leases.give_back(job.name)
+                self._finish(job)
+            else:
+                self.busy[self.executor.submit(perform, job.name, pack(part))] = _Busy(job, part)
+
+    def _part(self, job: Job, fresh: bool = False) -> AbstractWork | None:
+        """The runs of a job that are missing, if any is."""
+        if fresh:
+            self.store.refresh()
+        missing = self.store.missing([job.work.names[run] for run in job.runs])
+        return job.work.take(job.runs[missing]) if missing else None
+
+    def _lease(self, job: Job) -> bool:
+        try:
+            return self.store.leases.take(job.name)
+        except OSError as error:
+            raise self._cannot_write(error) from error
+
+    def _collect(self) -> None:
+        """Takes in what is done. What others hold is looked at again when nothing else is to be done."""
+        if not self.busy:
+            if self.elsewhere and not self.queue:
+                time.sleep(POLL_SECONDS)
+                self.store.refresh()
+                self.queue, self.elsewhere = self.elsewhere, deque()
+            return
+        for future in wait(self.busy, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done:
+            job, part = self.busy[future]
+            error = CancelledError("The executor cancelled it.") if future.cancelled() else future.exception()
+            if error is None:
+                self._keep(job, part, *future.result())
+            del self.busy[future]  # only now: until then an error above still gives the lease back
+            self.store.leases.give_back(job.name)
+            if error is not None:
+                self._retry(job, error)
+
+    def _keep(self, job: Job, part: AbstractWork, table: pa.Table, origin: dict[str, Any]) -> None:
+        try:
+            self.store.add(table, origin)
+        except OSError as error:
+            raise self._cannot_write(error) from error
+        self.store.forget_failure(job.name)
+        self._computed += len(part)
+        self._finish(job)
+
+    def _cannot_write(self, error: OSError) -> StoreCannotBeWritten:
+        return StoreCannotBeWritten(
+            f"The store {self.store.folder} cannot be written ({error.strerror or error}). What was finished is kept; "
+            "make room and run the same command again."
+        )
+
+    def _retry(self, job: Job, error: BaseException) -> None:
+        """A failed job goes to the end of the queue, up to a limit; nothing stops the others."""
+        tries = self._tries[job.name] = self._tries.get(job.name, 0) + 1
+        text = str(error) if isinstance(error, WorkerError) else "".join(traceback.format_exception(error))
+        failure = Failure(job.name, len(job.runs), tries, text)
+        self.store.note_failure(job.name, {"what": job.work.what, **failure._asdict()})
+        if tries < self.attempts:
+            self.queue.append(job)
+        else:
+            self.failed.append(failure)
+            self._finish(job)
+
+    def _finish(self, job: Job) -> None:
+        self._left[job.name] = 0
+
+    def _tell(self) -> None:
+        if self._watch is None:
+            return
+        left = sum(self._left.values())
+        elapsed = time.monotonic() - self._begun
+        estimate = elapsed * left / self._computed if self._computed else float("nan")
+        self._watch(Progress(self._runs - left, self._runs, len(self.failed), estimate))

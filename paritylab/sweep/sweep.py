@@ -1,0 +1,138 @@
+"""`Sweep`: many plans and calls, done once, kept in a store."""
+
+import dataclasses
+import functools
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..training.plans import Plan
+from .executors import executor_of, places
+from .schedule import Failure, Job, Progress, Scheduler, jobs_of
+from .store import Store, curves_of
+from .work import AbstractWork, Call, Calls, Training, column, works_of
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Results:
+    """The rows of a sweep's runs, in its order, with its labels."""
+
+    arrow: pa.Table
+    missing: int
+    """How many runs are not there."""
+    failures: tuple[Failure, ...] = ()
+
+    def table(self) -> pd.DataFrame:
+        """One row per run (or several, of a call): what it was and how it ended."""
+        plain = [field.name for field in self.arrow.schema if not pa.types.is_nested(field.type)]
+        return self.arrow.select(plain).to_pandas()
+
+    def curves(self) -> pd.DataFrame:
+        """What was recorded: one row per run and recorded step."""
+        return curves_of(self.arrow)
+
+
+class Sweep:
+    """Plans of training and calls of functions, of any number of shapes.
+
+    >>> import paritylab as pl
+    >>> task = pl.Uniform(pl.Parity(10, (0, 1)))
+    >>> sweep = Sweep(pl.plan(task, pl.MLP(width), seeds=3, labels={"width": width}) for width in (10, 20))
+    >>> len(sweep), [work.what.split(",")[0] for work in sweep.works][0]
+    (6, 'train MLP(widths=(10,)')
+    """
+
+    def __init__(self, parts: Iterable[Plan | Call]):
+        self.parts = tuple(parts)
+        if any(isinstance(part, Plan) and part.cells[0].keep for part in self.parts):
+            raise ValueError(
+                "A store keeps no networks, got a plan with keep=True. Record what you need of them (`Weights`, or a "
+                "record of your own), or train with `train`."
+            )
+
+    @functools.cached_property
+    def works(self) -> list[AbstractWork]:
+        return works_of(self.parts)
+
+    def __len__(self) -> int:
+        return sum(len(work) for work in self.works)
+
+    def jobs(self, platform: str | None = None, runs_per_job: int | None = None) -> list[Job]:
+        """All runs, cut into jobs for a kind of device (this machine's if none is given)."""
+        if runs_per_job is not None and runs_per_job < 1:
+            raise ValueError(f"A job holds at least one run, got runs_per_job={runs_per_job}.")
+        return jobs_of(self.works, platform or places()[0].platform, runs_per_job)
+
+    def run(
+        self,
+        store: Store | str | os.PathLike[str],
+        *,
+        executor: Executor | None = None,
+        runs_per_job: int | None = None,
+        attempts: int = 3,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Results:
+        """Does what is missing in the store and gives back all. Running it again is a no-op.
+
+        - `executor`: any `concurrent.futures.Executor`; local processes, one per core or GPU, if none is given.
+        - `attempts`: how often a job that fails is tried.
+        - `watch`: called several times a second with a `Progress`.
+        """
+        store = store if isinstance(store, Store) else Store(store)
+        jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
+        if not store.missing([name for work in self.works for name in work.names]):
+            return self.results(store)
+        if executor is not None:
+            return self.results(store, Scheduler(jobs, store, executor, attempts=attempts, watch=watch).run())
+        with executor_of(None) as pool:
+            return self.results(store, Scheduler(jobs, store, pool, attempts=attempts, watch=watch).run())
+
+    def results(self, store: Store, failures: Iterable[Failure] = ()) -> Results:
+        """What the store has of this sweep, done or not."""
+        store.refresh()
+        names = [name for work in self.works for name in work.names]
+        everything = store.arrow()
+        place = pc.index_in(everything.column("run"), pa.array(names, pa.string()))
+        rows = everything.append_column("_place", place).filter(pc.is_valid(place))
+        rows = rows.take(pc.sort_indices(rows.column("_place")))
+        table = _without_empty(self._labelled(rows.drop_columns("_place"), rows.column("_place").to_numpy()))
+        return Results(table, len(store.missing(names)), tuple(failures))
+
+    def _labelled(self, rows: pa.Table, place: np.ndarray) -> pa.Table:
+        """A run may have been done for another sweep, with other labels: those of this one count."""
+        labels: dict[str, list[np.ndarray]] = {}
+        done = 0
+        for work in self.works:
+            for name, values in _labels(work).items():
+                labels.setdefault(name, [np.full(done, None)]).append(values)
+            done += len(work)
+            labels = {name: _padded(columns, done) for name, columns in labels.items()}
+        for name, columns in labels.items():
+            values = column(np.concatenate([each.astype(object) for each in columns])[place])
+            known = rows.column_names
+            rows = (
+                rows.set_column(known.index(name), name, values) if name in known else rows.append_column(name, values)
+            )
+        return rows
+
+
+def _labels(work: AbstractWork) -> dict[str, np.ndarray]:
+    """Those columns that a sweep's author chose."""
+    if isinstance(work, Training):
+        return work.plan.columns
+    assert isinstance(work, Calls)
+    return {name: work.columns[name] for name in dict.fromkeys(name for call in work.calls for name in call.labels)}
+
+
+def _padded(columns: list[np.ndarray], length: int) -> list[np.ndarray]:
+    return [*columns, np.full(length - sum(len(each) for each in columns), None)]
+
+
+def _without_empty(table: pa.Table) -> pa.Table:
+    """Columns of other sweeps in the same store are of no concern here."""
+    return table.select([name for name in table.column_names if table.column(name).null_count < max(1, len(table))])

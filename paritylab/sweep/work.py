@@ -1,0 +1,297 @@
+"""What a worker can do: train runs of one shape together, or call a function on a configuration.
+
+Each single run has a name, the hash of its own configuration, and gives rows of a table. A job takes
+some runs of one work; the names do not depend on what else is in the job.
+"""
+
+import abc
+import dataclasses
+import functools
+import hashlib
+import inspect
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from jaxtyping import Int
+
+from ..distributions import AbstractDistribution
+from ..training.plans import Cell, Plan
+from ..training.runs import Runs
+from .canonical import RESULTS, canonical, digest
+
+JOB_SECONDS = 30
+"""About how long a job should take at most if every run takes all its steps; a full device comes first."""
+BYTES_PER_SECOND = {"cpu": 1.5e10, "gpu": 3e12}
+"""What one core or one GPU writes in training, within a factor of two for all shapes that were measured."""
+
+
+class Rows(NamedTuple):
+    """What a worker brings back of a job."""
+
+    table: pa.Table
+    training_seconds: float
+
+
+class AbstractWork(abc.ABC):
+    """Runs that can be done together."""
+
+    @property
+    @abc.abstractmethod
+    def what(self) -> str:
+        """One line for people: what is compiled, or called."""
+
+    @functools.cached_property
+    @abc.abstractmethod
+    def names(self) -> list[str]:
+        """The name of each run."""
+
+    @functools.cached_property
+    @abc.abstractmethod
+    def columns(self) -> dict[str, np.ndarray]:
+        """What tells the runs apart, for people."""
+
+    @abc.abstractmethod
+    def take(self, runs: Int[np.ndarray, " some"]) -> "AbstractWork":
+        """Some of the runs."""
+
+    @abc.abstractmethod
+    def runs_per_job(self, platform: str) -> int:
+        """How many runs a job should hold."""
+
+    @abc.abstractmethod
+    def seconds(self, platform: str) -> float:
+        """How long all runs take at the most on one core or one GPU, roughly; NaN if nothing is known."""
+
+    @abc.abstractmethod
+    def configuration(self) -> list[Any]:
+        """The canonical form of all configurations."""
+
+    @abc.abstractmethod
+    def perform(self) -> Rows:
+        """Does it all. The table has a column `run` with the names."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Training(AbstractWork):
+    """Runs of one shape, trained together."""
+
+    plan: Plan
+
+    @property
+    def what(self) -> str:
+        cell = self.plan.cells[0]
+        n, network = cell.problem.distribution.n, brief(cell.network)
+        return f"train {network}, n={n}, batch={cell.batch}"
+
+    @functools.cached_property
+    def names(self) -> list[str]:
+        cells = [digest({"train": canonical(cell), "results": RESULTS}) for cell in self.plan.cells]
+        seeds = zip(*(each.tolist() for each in self.plan.seeds), strict=True)
+        return [
+            hashlib.sha256(f"{cells[cell]} {target} {init} {data}".encode()).hexdigest()[:32]
+            for cell, (target, init, data) in zip(self.plan.cell.tolist(), seeds, strict=True)
+        ]
+
+    @functools.cached_property
+    def columns(self) -> dict[str, np.ndarray]:
+        described = pd.DataFrame([describe(cell) for cell in self.plan.cells]).iloc[self.plan.cell]
+        return {**{name: described[name].to_numpy() for name in described}, **self.plan.columns}
+
+    def take(self, runs: Int[np.ndarray, " some"]) -> "Training":
+        return Training(self.plan.take(runs))
+
+    def runs_per_job(self, platform: str) -> int:
+        lanes = self.plan.size(platform).lanes
+        in_time = JOB_SECONDS * len(self) / max(self.seconds(platform), 1e-9)
+        return int(np.clip(in_time, lanes, 4 * lanes))
+
+    def seconds(self, platform: str) -> float:
+        steps = sum(self.plan.cells[cell].steps for cell in self.plan.cell.tolist())
+        return steps * self.plan.size(platform).step_bytes / BYTES_PER_SECOND[platform]
+
+    def configuration(self) -> list[Any]:
+        return [canonical(cell) for cell in self.plan.cells]
+
+    def perform(self) -> Rows:
+        started = time.perf_counter()
+        runs = self.plan.run()
+        seconds = time.perf_counter() - started
+        return Rows(run_table(self, runs), seconds)
+
+
+def run_table(work: Training, runs: Runs) -> pa.Table:
+    """One row per run: what it was, how it ended, and what was recorded as lists."""
+    table = runs.table().drop(columns=list(runs.columns))
+    columns = {"run": pa.array(work.names), **{name: column(values) for name, values in work.columns.items()}}
+    columns |= {name: pa.array(table[name], from_pandas=True) for name in table}
+    columns["lanes"] = pa.array(np.full(len(runs), runs.lanes))
+    if runs.recorded:
+        columns |= lists(runs.curves(), len(runs))
+    return pa.table(columns)
+
+
+def lists(curves: pd.DataFrame, runs: int) -> dict[str, pa.Array]:
+    """Curves as list columns: `recorded_step` and the records, one list per run."""
+    ends = pa.array(np.searchsorted(curves.run.to_numpy(), np.arange(runs + 1)), pa.int32())
+    names = list(curves.columns)[list(curves.columns).index("step") :]
+    columns = {name: pa.ListArray.from_arrays(ends, nested(curves[name].to_numpy())) for name in names}
+    return {"recorded_step": columns.pop("step"), **columns}
+
+
+def nested(values: np.ndarray) -> pa.Array:
+    """Numbers, or arrays of one shape (as lists of lists)."""
+    if values.dtype != object:
+        return pa.array(values)
+    stacked = np.stack(list(values))
+    flat = pa.array(stacked.reshape(-1))
+    for size in stacked.shape[:0:-1]:
+        flat = pa.FixedSizeListArray.from_arrays(flat, size)
+    return flat
+
+
+def column(values: np.ndarray) -> pa.Array:
+    """A column for people; what is neither number, truth value nor text is written as text."""
+    if values.dtype != object:
+        return pa.array(values)
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    kinds = {type(value) for value in plain if value is not None}
+    if (len(kinds) <= 1 and kinds <= {bool, int, float, str}) or kinds == {int, float}:
+        return pa.array([float(value) if value is not None and float in kinds else value for value in plain])
+    return pa.array([None if value is None else str(value) for value in plain])
+
+
+def describe(cell: Cell) -> dict[str, Any]:
+    """The configuration of a cell in a few columns; the whole of it is in the manifest."""
+    rule = cell.optimizer
+    return {
+        "task": brief(cell.task),
+        "n": cell.problem.distribution.n,
+        "network": brief(cell.network),
+        "loss": brief(cell.loss),
+        "optimizer": brief(rule.rule),
+        "batch": cell.batch,
+        "sample": cell.sample,
+        "limit": cell.steps,
+        "every": cell.every,
+        "validation": cell.validation,
+        "float64": cell.float64,
+    }
+
+
+def brief(thing: Any) -> str:
+    """A thing in a few words, as one would write it in Python."""
+    if inspect.isroutine(thing) or isinstance(thing, type) or hasattr(thing, "__wrapped__"):
+        return thing.__name__
+    if isinstance(thing, eqx.Module) and not isinstance(thing, AbstractDistribution):
+        fields = {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
+        shown = ", ".join(f"{name}={brief(value)}" for name, value in fields.items())
+        return f"{type(thing).__name__}({shown})"
+    if isinstance(thing, AbstractDistribution):
+        return eqx.tree_pformat(thing, short_arrays=True, width=10**6)
+    if dataclasses.is_dataclass(thing):
+        return f"{type(thing).__name__}({', '.join(brief(getattr(thing, f.name)) for f in dataclasses.fields(thing))})"
+    if isinstance(thing, np.ndarray) and thing.ndim == 0:
+        return str(thing.item())
+    return str(thing)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Call:
+    """A function with a name, called on a configuration: an audit, a margin, a bound.
+
+    The function takes the configuration as keywords and returns a mapping (one row), or a list of them
+    or a `pandas.DataFrame` (several). It must be pure: its results are kept under the configuration's name.
+    """
+
+    function: Callable[..., Any]
+    configuration: Mapping[str, Any]
+    labels: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    seconds: float = float("nan")
+    """How long it takes, if that is known; an estimate for people."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Calls(AbstractWork):
+    """Calls of one function."""
+
+    calls: tuple[Call, ...]
+
+    @property
+    def what(self) -> str:
+        function = self.calls[0].function
+        return f"call {function.__module__}.{function.__qualname__}"
+
+    @functools.cached_property
+    def names(self) -> list[str]:
+        return [
+            digest({"call": canonical(call.function), "of": canonical(call.configuration), "results": RESULTS})
+            for call in self.calls
+        ]
+
+    @functools.cached_property
+    def columns(self) -> dict[str, np.ndarray]:
+        rows = [{**call.configuration, **call.labels} for call in self.calls]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: _objects([row.get(name) for row in rows]) for name in names}
+
+    def take(self, runs: Int[np.ndarray, " some"]) -> "Calls":
+        return Calls(tuple(self.calls[run] for run in runs))
+
+    def runs_per_job(self, platform: str) -> int:
+        """Calls are held to be long; short ones go together as far as they say how short they are."""
+        longest = max((call.seconds for call in self.calls), default=0.0)
+        return max(1, int(JOB_SECONDS / 10 / longest)) if longest > 0 else 1
+
+    def seconds(self, platform: str) -> float:
+        return sum(call.seconds for call in self.calls)
+
+    def configuration(self) -> list[Any]:
+        return [canonical(call.configuration) for call in self.calls]
+
+    def perform(self) -> Rows:
+        started = time.perf_counter()
+        tables = [_table(name, call) for name, call in zip(self.names, self.calls, strict=True)]
+        whole = pa.concat_tables(tables, promote_options="permissive")
+        return Rows(whole, time.perf_counter() - started)
+
+
+def _objects(values: Sequence[Any]) -> np.ndarray:
+    """A column of values as they are; numpy would make a matrix of tuples."""
+    made = np.empty(len(values), object)
+    made[:] = list(values)
+    return made
+
+
+def _table(name: str, call: Call) -> pa.Table:
+    """The rows of one call, with its configuration where the function does not give a column of that name."""
+    given = call.function(**call.configuration)
+    frame = given if isinstance(given, pd.DataFrame) else pd.DataFrame([given] if isinstance(given, Mapping) else given)
+    rows = len(frame)
+    columns: dict[str, pa.Array] = {"run": pa.array([name] * rows, pa.string())}
+    for label, value in {**call.configuration, **call.labels}.items():
+        columns[label] = column(_objects([value] * rows))
+    columns |= {str(label): pa.array(frame[label], from_pandas=True) for label in frame}
+    return pa.table(columns)
+
+
+def works_of(parts: Iterable[Plan | Call]) -> list[AbstractWork]:
+    """Parts grouped by what can be done together, in the order in which they first occur."""
+    plans: dict[Any, list[Plan]] = {}
+    calls: dict[Any, list[Call]] = {}
+    order: dict[Any, None] = {}
+    for part in parts:
+        key = part.cells[0].shape if isinstance(part, Plan) else part.function
+        order.setdefault(key)
+        if isinstance(part, Plan):
+            plans.setdefault(key, []).append(part)
+        else:
+            calls.setdefault(key, []).append(part)
+    return [Training(Plan.merged(plans[key])) if key in plans else Calls(tuple(calls[key])) for key in order]

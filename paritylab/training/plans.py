@@ -1,0 +1,242 @@
+"""Runs of one shape, described and ready to train: what a user's call, a file and an experiment all become.
+
+A `Cell` is one point of a grid: all that its runs share but their seeds. A `Plan` holds cells of one
+shape, and which cell and which seeds each run has; plans of one shape merge into one, and any part of
+a plan is a plan.
+"""
+
+import dataclasses
+import functools
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, PRNGKeyArray, UInt32
+
+from ..cube import root_key
+from ..distributions import AbstractDistribution, Points
+from ..networks.base import Recipe
+from .crew import Ensemble, Status, bytes_of_a_step, choose_lanes, precision, work_through
+from .engine import Program
+from .numbers import Numbers, split
+from .optimizers import Optimizer
+from .records import AbstractRecord, RecordPlan
+from .rules import Problem, Training
+from .runs import Runs
+
+Task = AbstractDistribution | Callable[[PRNGKeyArray], AbstractDistribution]
+
+LARGE = 2**14
+"""A number with more entries than this is a data set: runs share one copy of it."""
+DRAWN_TOGETHER = 256
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class Cell:
+    """One point of a grid."""
+
+    task: Task
+    network: Recipe
+    loss: Any
+    optimizer: Optimizer
+    batch: int
+    steps: int
+    every: int
+    validation: int
+    sample: int | None
+    records: tuple[AbstractRecord, ...]
+    record_every: int | None
+    keep: bool
+    float64: bool
+    lanes: int | None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return _fields(self)
+
+    @functools.cached_property
+    def problem(self) -> Problem:
+        """What the runs train on; of a random task only the shapes."""
+        task = self.task if isinstance(self.task, AbstractDistribution) else _shapes_of(self.task)
+        return Problem(task, self.network, self.loss, self.optimizer)
+
+    @functools.cached_property
+    def rule(self) -> Training:
+        points = self.problem.distribution
+        sample = len(points.x) if isinstance(points, Points) and self.sample is not None else self.sample
+        with precision(self.float64):
+            return Training.of(
+                self.problem, batch=self.batch, validation=self.validation, sample=sample, float64=self.float64
+            )
+
+    @property
+    def record_plan(self) -> RecordPlan | None:
+        return RecordPlan(self.records, self.record_every or self.every) if self.records else None
+
+    @functools.cached_property
+    def shared(self) -> tuple[bool, ...]:
+        """Which numbers are a large data set, held once for all runs."""
+        fixed = isinstance(self.task, AbstractDistribution)
+        return tuple(fixed and number.size > LARGE for number in split(self.problem)[0])
+
+    @functools.cached_property
+    def shape(self) -> tuple[Any, ...]:
+        """Equal for cells whose runs fit into one compiled program."""
+        numbers = split(self.problem)[0]
+        data = [np.asarray(number) for number, shared in zip(numbers, self.shared, strict=True) if shared]
+        return (
+            self.rule,
+            self.every,
+            self.record_plan,
+            self.keep,
+            self.lanes,
+            tuple(np.shape(number) for number in numbers),
+            tuple(hashlib.sha256(array.tobytes()).hexdigest() for array in data),
+        )
+
+    def numbers(self, target_seeds: UInt32[np.ndarray, " runs"]) -> list[np.ndarray]:
+        """Each number of the problem: once, or, where a random task draws it, a row for each run."""
+        numbers = list(split(self.problem)[0])
+        if not isinstance(self.task, AbstractDistribution):
+            drawn = draw_tasks(self.task, target_seeds)  # the numbers of the task come first
+            numbers[: len(drawn)] = drawn
+        return [self.cast(number) for number in numbers]
+
+    def cast(self, number: Any) -> np.ndarray:
+        kinds = {"f": np.float64 if self.float64 else np.float32, "i": np.int32, "b": np.bool_}
+        values = np.asarray(number)
+        return values.astype(kinds.get(values.dtype.kind, values.dtype))
+
+
+def _fields(thing: Any) -> dict[str, Any]:
+    """What another process needs to know; what was worked out from it stays here."""
+    return {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
+
+
+def _shapes_of(task: Callable[[PRNGKeyArray], AbstractDistribution]) -> AbstractDistribution:
+    shapes: AbstractDistribution = eqx.filter_eval_shape(task, root_key(0))
+    return shapes
+
+
+def draw_tasks(
+    task: Callable[[PRNGKeyArray], AbstractDistribution], seeds: UInt32[np.ndarray, " runs"]
+) -> list[np.ndarray]:
+    """The numbers of the task of each seed, a row each."""
+    padded = np.resize(seeds, -(-len(seeds) // DRAWN_TOGETHER) * DRAWN_TOGETHER)  # few lengths: few compilations
+    return [np.asarray(number)[: len(seeds)] for number in _draw_tasks(task, padded)]
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _draw_tasks(task: Callable[[PRNGKeyArray], AbstractDistribution], seeds: UInt32[Array, " runs"]) -> Numbers:
+    drawn: Numbers = jax.vmap(lambda seed: split(task(root_key(seed)))[0])(jnp.asarray(seeds, jnp.uint32))
+    return drawn
+
+
+class Seeds(NamedTuple):
+    """Three seeds of each run: of its target, of its initial network, of its examples."""
+
+    target: UInt32[np.ndarray, " runs"]
+    init: UInt32[np.ndarray, " runs"]
+    data: UInt32[np.ndarray, " runs"]
+
+    def take(self, runs: Any) -> "Seeds":
+        return Seeds(*(values[runs] for values in self))
+
+
+class Size(NamedTuple):
+    """How many runs of a shape one device trains side by side, and the bytes that a step of one run writes."""
+
+    lanes: int
+    step_bytes: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Plan:
+    """Runs of one shape, checked and ready to train at once."""
+
+    cells: tuple[Cell, ...]
+    cell: Int[np.ndarray, " runs"]
+    """Which of the cells each run belongs to."""
+    seeds: Seeds
+    columns: dict[str, np.ndarray]
+    """What tells the runs apart, for people."""
+    refill: bool = True
+    watch: Callable[[Status], None] | None = None
+
+    def __len__(self) -> int:
+        return len(self.cell)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return _fields(self)
+
+    @functools.cached_property
+    def ensemble(self) -> Ensemble:
+        """The runs as the engine wants them: numbers in rows."""
+        cell = self.cells[0]
+        own, common = _stack(self)
+        one = Program(cell.rule, 1, cell.every, cell.shared).whole(tuple(array[0] for array in own), common)
+        with precision(cell.float64):
+            width = cell.lanes or choose_lanes(cell.rule, one, jax.default_backend())
+        program = Program(cell.rule, width, cell.every, cell.shared, cell.record_plan, cell.keep)
+        limits = np.array([each.steps for each in self.cells], np.int32)[self.cell]
+        return Ensemble(program, own, common, self.seeds.init, self.seeds.data, limits, cell.float64)
+
+    def size(self, platform: str) -> "Size":
+        """How much one run takes, found from its shape: nothing is trained or compiled."""
+        program, own, common = (one := self.take(np.array([0])).ensemble).program, one.own, one.common
+        numbers = program.whole(tuple(array[0] for array in own), common)
+        with precision(one.float64):
+            lanes = self.cells[0].lanes or choose_lanes(program.rule, numbers, platform)
+            return Size(lanes, bytes_of_a_step(program.rule, numbers))
+
+    def run(self) -> Runs:
+        """Trains all runs. Ctrl-C ends it early and keeps what is finished."""
+        collected = work_through(self.ensemble, refill=self.refill, watch=self.watch)
+        return Runs.of(self.ensemble, collected, self.columns)
+
+    def take(self, runs: Int[np.ndarray, " some"]) -> "Plan":
+        """Some of the runs, with only the cells that they belong to."""
+        kept, cell = np.unique(self.cell[runs], return_inverse=True)
+        columns = {name: values[runs] for name, values in self.columns.items()}
+        cells = tuple(self.cells[i] for i in kept)
+        return dataclasses.replace(self, cells=cells, cell=cell, seeds=self.seeds.take(runs), columns=columns)
+
+    @classmethod
+    def merged(cls, plans: Sequence["Plan"]) -> "Plan":
+        """The runs of several plans of one shape, in their order; a column that a plan lacks is None there."""
+        first = np.cumsum([0, *(len(plan.cells) for plan in plans)])
+        names = dict.fromkeys(name for plan in plans for name in plan.columns)
+        return cls(
+            tuple(cell for plan in plans for cell in plan.cells),
+            np.concatenate([plan.cell + offset for plan, offset in zip(plans, first, strict=False)]),
+            Seeds(*(np.concatenate(each) for each in zip(*(plan.seeds for plan in plans), strict=True))),
+            {name: _joined([plan.columns.get(name, np.full(len(plan), None)) for plan in plans]) for name in names},
+            all(plan.refill for plan in plans),
+        )
+
+
+def _joined(columns: list[np.ndarray]) -> np.ndarray:
+    """One column of several; of mixed kinds the values stay what they are."""
+    kinds = {column.dtype.kind for column in columns}
+    return np.concatenate(columns if len(kinds) == 1 else [column.astype(object) for column in columns])
+
+
+def _stack(plan: Plan) -> tuple[Numbers, Numbers]:
+    """One row per run of each number that runs have of their own; those that they share, as they are."""
+    shared = plan.cells[0].shared
+    stacked: list[np.ndarray] = []
+    common: Numbers = ()
+    for i, cell in enumerate(plan.cells):
+        here = np.flatnonzero(plan.cell == i)
+        numbers = cell.numbers(plan.seeds.target[here])
+        common = tuple(number for number, whole in zip(numbers, shared, strict=True) if whole)
+        own = [number for number, whole in zip(numbers, shared, strict=True) if not whole]
+        shapes = [np.shape(number) for number, whole in zip(split(cell.problem)[0], shared, strict=True) if not whole]
+        if not stacked:
+            stacked = [np.zeros((len(plan), *shape), number.dtype) for number, shape in zip(own, shapes, strict=True)]
+        for rows, number in zip(stacked, own, strict=True):
+            rows[here] = number
+    return tuple(stacked), common
