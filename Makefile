@@ -9,7 +9,7 @@ WORKERS ?= 2
 .PHONY: demo test acceptance lint bench docs clean
 
 demo: $(VENV)/.core
-	$(BIN)/python -m paritylab.experiments.hidden_progress.figure1_left --out out/demo
+	$(BIN)/paritylab reproduce --out out/demo
 
 test: $(VENV)/.dev lint
 	$(BIN)/python -m pytest -n $(WORKERS)

@@ -76,6 +76,30 @@ INITIALIZATIONS = {
 LOSSES = {"hinge": "Hinge", "square": "square_loss", "logistic": "logistic", "correlation": "correlation"}
 
 
+class ExperimentEntry(NamedTuple):
+    """A figure, table or theorem of a paper. `module` lies in `paritylab.experiments`."""
+
+    module: str
+    title: str
+    quick_seconds: float
+    """How long it takes at quick scale on two cores, compilation included."""
+    headline: bool = False
+    """Whether it belongs to the headline set: one deciding experiment per paper."""
+
+
+EXPERIMENTS = {
+    "hidden-progress/fig1-left": ExperimentEntry(
+        "hidden_progress.figure1_left", "training curves on the (50, 3)-parity: plateau, then drop", 75, headline=True
+    ),
+    "hidden-progress/fig7": ExperimentEntry(
+        "hidden_progress.figure7", "convergence times by architecture, degree and batch size", 75
+    ),
+}
+
+PAPERS = {
+    "hidden-progress": "Hidden Progress in Deep Learning: SGD Learns Parities Near the Computational Limit",
+}
+
 TRAIN_DEFAULTS: dict[str, Any] = {
     "target": "parity",
     "n": 30,

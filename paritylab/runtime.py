@@ -25,6 +25,11 @@ def keep_compiled_programs() -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
 
 
+def leave_devices_to_workers() -> None:
+    """Keeps this process off the GPUs, which its worker processes need for themselves."""
+    jax.config.update("jax_platforms", "cpu")
+
+
 def memory() -> int:
     """Bytes of main memory."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -11,7 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 import paritylab
-from paritylab.cli import app, duration, printable, shown
+from paritylab.cli import app
+from paritylab.cli.printing import duration, shown
+from paritylab.documents import plain
 from paritylab.registry import NETWORKS, SETTINGS, TARGETS, nearest
 
 TINY = {"n": 6, "k": 2, "width": 4, "batch": 8, "rate": 0.1, "seeds": 2, "steps": 20, "validation": 64}
@@ -63,7 +65,7 @@ def test_list_of_something_else_says_so():
     result = run("list", "losses")
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert result.stderr == "paritylab: There is nothing to list under 'losses'; say 'networks' or 'targets'.\n"
+    assert result.stderr == LIST_OF_SOMETHING_ELSE
 
 
 def test_every_setting_of_the_paper_is_a_network():
@@ -249,7 +251,7 @@ def test_nearest_names_the_nearest():
 
 def test_printable_has_no_infinity():
     values = {"a": float("inf"), "b": [float("nan"), 1.5, (2, None)], "c": "x", "d": True}
-    assert printable(values) == {"a": None, "b": [None, 1.5, [2, None]], "c": "x", "d": True}
+    assert plain(values) == {"a": None, "b": [None, 1.5, [2, None]], "c": "x", "d": True}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import paritylab
 
 ROOT = Path(paritylab.__file__).parent
 
-FREE = ("registry", "runtime", "cube", "statistics", "figures", "manifest")
+FREE = ("registry", "runtime", "cube", "statistics", "figures", "manifest", "documents")
 LAYERS = (
     FREE,
     ("targets",),

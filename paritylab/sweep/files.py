@@ -92,7 +92,12 @@ def sweep_of(file: SweepFile) -> Sweep:
     if file.job != "train":
         function = function_of(file.job)
         return Sweep(Call(function, point) for point in file.points)
-    return Sweep(plan_from_names({**TRAIN_DEFAULTS, **_said(point)}, labels=point)[0] for point in file.points)
+    return Sweep(plan_from_names({**TRAIN_DEFAULTS, **_said(point)}, labels=_told(point))[0] for point in file.points)
+
+
+def _told(point: Point) -> Point:
+    """What is a column: all but the number of seeds, which is nothing of a run's own."""
+    return {name: value for name, value in point.items() if name != "seeds"}
 
 
 def _said(point: Point) -> Point:

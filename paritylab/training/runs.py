@@ -88,24 +88,7 @@ class Runs:
 
         A run that did not learn counts as infinitely slow; `interval` holds the true median with 95%.
         """
-        names = [name for name in self.columns if name != "seed"]
-        rows = list(zip(*(self.columns[name].tolist() for name in names), strict=True))
-        times = self.converged_at
-        summaries = []
-        for point in dict.fromkeys(rows):
-            here = np.array([row == point for row in rows]) & (self.outcome != Outcome.RUNNING)
-            known = times[here] if here.any() else np.array([np.inf])
-            summaries.append(
-                {
-                    **dict(zip(names, point, strict=True)),
-                    "learned": int(np.isfinite(times[here]).sum()),
-                    "runs": int(here.sum()),
-                    "t10": quantile(known, 0.1),
-                    "median": quantile(known, 0.5),
-                    "interval": median_interval(known),
-                }
-            )
-        return summaries
+        return summarize(self.table(), [name for name in self.columns if name != "seed"])
 
     def network(self, run: int | np.integer) -> Any:
         """The trained network of one run, if networks were kept."""
@@ -138,6 +121,33 @@ class Runs:
         from ..figures import plot_runs
 
         return plot_runs(self)
+
+
+def summarize(table: "pd.DataFrame", names: list[str]) -> list[dict[str, Any]]:
+    """For each combination of the named columns: how many learned, the 10th percentile and the median of the time.
+
+    A run that did not learn counts as infinitely slow; `interval` holds the true median with 95%.
+    """
+    rows = list(zip(*(table[name].tolist() for name in names), strict=True)) if names else [()] * len(table)
+    times = table.converged_at.astype("Float64").to_numpy(float, na_value=np.inf)
+    ended = (table.outcome != Outcome.RUNNING.word).tolist()
+    members: dict[Any, list[int]] = {row: [] for row in rows}
+    for place, row in enumerate(rows):
+        members[row] += [place] * ended[place]
+    summaries = []
+    for point, here in members.items():
+        known = times[here] if here else np.array([np.inf])
+        summaries.append(
+            {
+                **dict(zip(names, point, strict=True)),
+                "learned": int(np.isfinite(times[here]).sum()),
+                "runs": len(here),
+                "t10": quantile(known, 0.1),
+                "median": quantile(known, 0.5),
+                "interval": median_interval(known),
+            }
+        )
+    return summaries
 
 
 def _column(pieces: list[PyTree], order: np.ndarray) -> Any:

@@ -1,0 +1,8 @@
+"""The command line: parses, calls, prints. No science inside, and no JAX until a command needs it."""
+
+from . import bench as bench, listing as listing, reproduce as reproduce, sweep as sweep, train as train
+from .app import app as app
+
+
+def main() -> None:
+    app()

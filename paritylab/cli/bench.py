@@ -1,0 +1,31 @@
+"""`paritylab bench`."""
+
+from typing import Annotated
+
+import typer
+
+from .app import AsJson, app, kind_to_wrong_input, whole_numbers
+from .printing import print_json, shown, table
+
+
+@app.command()
+def bench(
+    cases: Annotated[str | None, typer.Option(help="Numbers of the cases to run, 1 to 6: 1,2.")] = None,
+    rounds: Annotated[int, typer.Option(help="Interleaved rounds; the median counts.")] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the engine against a PyTorch loop, PyTorch vmap and plain JAX, on the same work."""
+    with kind_to_wrong_input():
+        from ..bench.throughput import CASES, machine, measure
+
+        chosen = range(1, len(CASES) + 1) if cases is None else whole_numbers(cases, "--cases")
+        if rounds < 1 or not all(1 <= case <= len(CASES) for case in chosen):
+            raise ValueError(f"There are cases 1 to {len(CASES)} and at least one round, got {cases} and {rounds}.")
+        rows = measure([CASES[case - 1] for case in chosen], rounds, lambda text: typer.echo(text, err=True))
+    if as_json:
+        print_json({"machine": machine(), "rows": rows})
+        return
+    for name, value in machine().items():
+        typer.echo(f"{name}: {value}")
+    columns = list(rows[0])
+    table([[shown(row[column]) for column in columns] for row in rows], columns)

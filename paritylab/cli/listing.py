@@ -1,0 +1,44 @@
+"""`paritylab list`."""
+
+from typing import Annotated, Any
+
+import typer
+
+from ..registry import EXPERIMENTS, NETWORKS, TARGETS, nearest
+from .app import AsJson, app, kind_to_wrong_input
+from .printing import duration, print_json, table
+
+WHAT = ("experiments", "networks", "targets")
+
+
+@app.command("list")
+def list_(
+    what: Annotated[str, typer.Argument(help="experiments, networks, targets, or the name of an experiment")] = WHAT[0],
+    as_json: AsJson = False,
+) -> None:
+    """What there is: experiments and what they cost, networks, targets; of one experiment, what it claims."""
+    with kind_to_wrong_input():
+        if what not in (*WHAT, *EXPERIMENTS):
+            raise ValueError(nearest("list", what, [*WHAT, *EXPERIMENTS]))
+    rows = rows_of(what)
+    if as_json:
+        print_json(rows)
+    else:
+        table([[str(cell) for cell in row.values()] for row in rows], list(rows[0]))
+
+
+def rows_of(what: str) -> list[dict[str, Any]]:
+    if what == "networks":
+        return [{"name": name, "what": entry.what, "settings": entry.settings} for name, entry in NETWORKS.items()]
+    if what == "targets":
+        return [{"name": name, "what": text} for name, text in TARGETS.items()]
+    if what == "experiments":
+        return [
+            {"name": name, "what": entry.title, "quick": duration(entry.quick_seconds), "headline": entry.headline}
+            for name, entry in EXPERIMENTS.items()
+        ]
+    from ..experiments.base import load
+
+    experiment = load(what)
+    claims = experiment.claims(experiment.SETTINGS["paper"])
+    return [{"claim": claim.name, "statement": claim.statement, "accepted": str(claim.region)} for claim in claims]

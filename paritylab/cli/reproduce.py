@@ -1,0 +1,120 @@
+"""`paritylab reproduce` and `paritylab report`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .app import FAILED, INTERRUPTED, AsJson, app, check_writable, kind_to_wrong_input
+from .printing import duration, print_json, shown, sweep_bar, table
+
+SCALES = ("quick", "paper")
+
+
+@app.command()
+def reproduce(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME ...]", help="Experiments or papers; none: the headline set.")
+    ] = None,
+    scale: Annotated[str, typer.Option(help="quick (a laptop, minutes) or paper (the paper's own size).")] = "quick",
+    out: Annotated[Path, typer.Option(help="Folder for figures, data, claims.json, the report and the store.")] = Path(
+        "out/reproduce"
+    ),
+    executor: Annotated[str | None, typer.Option(help="A Dask cluster: dask://HOST:PORT. This machine if not.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Reproduce figures and tables of the papers, judge what they claim, and write a report."""
+    with kind_to_wrong_input():
+        if scale not in SCALES:
+            raise ValueError(f"--scale is quick or paper, got {scale!r}.")
+        from ..runtime import leave_devices_to_workers
+
+        leave_devices_to_workers()
+        from ..experiments.base import chosen
+        from ..sweep.store import Store
+
+        wanted = chosen(names or [])
+        check_writable(out)
+        store = Store(out / "store", say=lambda text: typer.echo(f"paritylab: {text}", err=True))
+    interrupted, trouble = work_off(wanted, scale, out, store, executor, as_json)
+    from ..experiments.reproduce import write_ledger
+    from ..report.page import write_report
+
+    ledger = [row for row in write_ledger(out) if row["scale"] == scale and named(row, wanted)]
+    page = write_report(out)
+    news = [row for row in ledger if row["recorded"] not in (None, row["verdict"])]
+    if as_json:
+        print_json({"claims": ledger, "report": str(page), **({"interrupted": True} if interrupted else {})})
+    else:
+        print_ledger(ledger)
+    for row in news:
+        typer.echo(f"paritylab: {row['claim']} was recorded as {row['recorded']!r} and now {row['verdict']}.", err=True)
+    if not as_json:
+        typer.echo(page)
+    raise typer.Exit(INTERRUPTED if interrupted else FAILED if news or trouble else 0)
+
+
+def work_off(
+    wanted: list[str], scale: Any, out: Path, store: Any, executor: str | None, quiet: bool
+) -> tuple[bool, bool]:
+    """Does one experiment after the other; whether it was interrupted, and whether some could not be done."""
+    from ..experiments.reproduce import IncompleteError, reproduce as do
+    from ..sweep.executors import executor_of
+    from ..sweep.schedule import StoreCannotBeWritten
+
+    trouble = False
+    try:
+        with kind_to_wrong_input(), executor_of(executor) as hands:
+            for name in wanted:
+                with sweep_bar(quiet) as watch:
+                    try:
+                        about = do(name, scale, out, store, executor=hands, watch=watch)
+                    except IncompleteError as error:
+                        typer.echo(f"paritylab: {error}", err=True)
+                        trouble = True
+                        continue
+                typer.echo(f"{name}: {about['title']} ({duration(about['seconds'])} of work)", err=True)
+    except KeyboardInterrupt:
+        return True, trouble
+    except StoreCannotBeWritten as error:
+        typer.echo(f"paritylab: {error}", err=True)
+        return False, True
+    return False, trouble
+
+
+def named(row: dict[str, Any], wanted: list[str]) -> bool:
+    return any(row["claim"].startswith(f"{name}/") for name in wanted)
+
+
+def print_ledger(ledger: list[dict[str, Any]]) -> None:
+    rows = [
+        [
+            row["claim"],
+            shown(row["expected"]),
+            shown(row["measured"]),
+            f"{shown(row['interval'][0])} to {shown(row['interval'][1])}",
+            row["region"],
+            row["verdict"],
+        ]
+        for row in ledger
+    ]
+    if rows:
+        table(rows, ["claim", "paper", "ours", "95% interval", "accepted", "verdict"])
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="A folder that `paritylab reproduce` wrote.")], as_json: AsJson = False
+) -> None:
+    """Write the report of a folder again: one HTML file that opens from disk."""
+    with kind_to_wrong_input():
+        from ..experiments.reproduce import found_in
+        from ..report.page import write_report
+
+        if not folder.is_dir() or not found_in(folder):
+            raise ValueError(f"{folder} holds no experiment. Write one with 'paritylab reproduce --out {folder}'.")
+    page = write_report(folder)
+    if as_json:
+        print_json({"report": str(page)})
+    else:
+        typer.echo(page)

@@ -1,0 +1,146 @@
+"""`paritylab sweep`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .app import FAILED, INTERRUPTED, AsJson, app, kind_to_wrong_input
+from .printing import duration, print_json, print_summary, sweep_bar, table
+
+if TYPE_CHECKING:
+    from ..sweep.files import SweepFile
+    from ..sweep.store import Store
+    from ..sweep.sweep import Results, Sweep
+
+
+@app.command()
+def sweep(
+    file: Annotated[Path, typer.Argument(help="The sweep: a TOML file.")],
+    store: Annotated[Path, typer.Option(help="Folder that keeps the results; what is there is not done again.")],
+    executor: Annotated[str | None, typer.Option(help="A Dask cluster: dask://HOST:PORT. This machine if not.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Worker processes here; one per core or GPU if not given.")
+    ] = None,
+    attempts: Annotated[int, typer.Option(help="How often a job that fails is tried.")] = 3,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    compact: Annotated[bool, typer.Option("--compact", help="At the end, merge the store's files into one.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Do all runs of a sweep that are not in the store yet. Run it again to resume, or to see how far it is."""
+    with kind_to_wrong_input():
+        if attempts < 1:
+            raise ValueError(f"--attempts is at least 1, got {attempts}.")
+        from ..runtime import leave_devices_to_workers
+
+        leave_devices_to_workers()
+        from ..sweep.files import read, sweep_of
+        from ..sweep.store import Store
+
+        said = read(file)
+        made = sweep_of(said)
+        if dry_run:
+            print_plan(plan_of(said, made, store), as_json)
+            return
+        place = Store(store, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
+    document, code = work_off(said, made, place, executor, workers, attempts, as_json)
+    if compact and not code:
+        document["file"] = str(place.compact())
+    if as_json:
+        print_json(document)
+    else:
+        print_outcome(document)
+    raise typer.Exit(code)
+
+
+def work_off(
+    said: "SweepFile",
+    made: "Sweep",
+    store: "Store",
+    executor: str | None,
+    workers: int | None,
+    attempts: int,
+    quiet: bool,
+) -> tuple[dict[str, Any], int]:
+    """Does what is missing; what there is to print, and the exit code."""
+    from ..sweep.executors import executor_of
+    from ..sweep.schedule import StoreCannotBeWritten
+
+    try:
+        with kind_to_wrong_input(), sweep_bar(quiet) as watch, executor_of(executor, workers) as hands:
+            results = made.run(store, executor=hands, runs_per_job=said.runs_per_job, attempts=attempts, watch=watch)
+    except KeyboardInterrupt:
+        return {**outcome_of(said, made, made.results(store)), "interrupted": True}, INTERRUPTED
+    except StoreCannotBeWritten as error:
+        typer.echo(f"paritylab: {error}", err=True)
+        return outcome_of(said, made, made.results(store)), FAILED
+    for failure in results.failures:
+        last = failure.traceback.strip().splitlines()[-1]
+        where = store.folder / "failures" / f"{failure.job}.json"
+        typer.echo(
+            f"paritylab: A job of {failure.runs} runs failed {failure.attempts} times: {last} ({where})", err=True
+        )
+    return outcome_of(said, made, results), FAILED if results.failures else 0
+
+
+def outcome_of(said: "SweepFile", made: "Sweep", results: "Results") -> dict[str, Any]:
+    """What is there now."""
+    from ..training.runs import summarize
+
+    rows = results.table()
+    varied = [name for name in said.points[0] if len({str(point[name]) for point in said.points}) > 1]
+    learned = said.job == "train" and len(rows) > 0
+    return {
+        "runs": len(made),
+        "done": len(made) - results.missing,
+        "failed": [failure._asdict() for failure in results.failures],
+        "summary": summarize(rows, varied) if learned else [],
+    }
+
+
+def plan_of(said: "SweepFile", made: "Sweep", store: Path) -> dict[str, Any]:
+    """What a run would do, without touching the store."""
+    from ..sweep.executors import places
+    from ..sweep.store import Store
+
+    at = places()
+    platform, kept = at[0].platform, Store(store) if (store / "store.json").exists() else None
+    jobs = made.jobs(platform, said.runs_per_job)
+    shapes: list[dict[str, Any]] = []
+    for work in made.works:
+        missing = len(work) if kept is None else len(kept.missing(work.names))
+        own = [job for job in jobs if job.work is work]
+        at_most = work.seconds(platform) * missing / len(work)
+        shapes.append({"shape": work.what, "runs": len(work), "missing": missing, "jobs": len(own), "seconds": at_most})
+    total = sum(shape["seconds"] for shape in shapes) / len(at)
+    runs, missing = len(made), sum(shape["missing"] for shape in shapes)
+    return {"runs": runs, "missing": missing, "jobs": len(jobs), "workers": len(at), "seconds": total, "shapes": shapes}
+
+
+def print_plan(plan: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(plan)
+        return
+    rows = [
+        [each["shape"], str(each["runs"]), str(each["missing"]), str(each["jobs"]), estimate(each["seconds"])]
+        for each in plan["shapes"]
+    ]
+    table(rows, ["compiled shape", "runs", "missing", "jobs", "at most, on one worker"])
+    typer.echo(
+        f"{plan['runs']} runs, {plan['missing']} of them missing, in {plan['jobs']} jobs and {len(rows)} shapes; "
+        f"{plan['workers']} workers need {estimate(plan['seconds'])} if no run ends before its last step."
+    )
+
+
+def estimate(seconds: float) -> str:
+    return "an unknown time" if seconds != seconds else f"about {duration(max(1, seconds))}"
+
+
+def print_outcome(document: dict[str, Any]) -> None:
+    if document["summary"]:
+        print_summary(document["summary"])
+    typer.echo(f"{document['done']} of {document['runs']} runs are in the store.")
+    if "file" in document:
+        typer.echo(document["file"])
+    if document.get("interrupted"):
+        typer.echo("Interrupted: what was finished is kept; run the same command again to go on.", err=True)

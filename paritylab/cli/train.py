@@ -1,0 +1,97 @@
+"""`paritylab train`."""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..documents import document
+from ..registry import INITIALIZATIONS, LOSSES, TARGETS
+from .app import INTERRUPTED, AsJson, app, check_writable, kind_to_wrong_input, numbers, whole_numbers
+from .printing import print_json, print_summary, progress_bar
+
+if TYPE_CHECKING:
+    from ..training.runs import Runs
+
+
+@app.command()
+def train(
+    target: Annotated[str, typer.Option(help=f"What to learn: {', '.join(TARGETS)}.")] = "parity",
+    n: Annotated[int, typer.Option(help="Number of coordinates.")] = 30,
+    k: Annotated[int | None, typer.Option(help="Degree of the parity, activation or PolyNet; 3 if not given.")] = None,
+    support: Annotated[str | None, typer.Option(help="Coordinates of the parity, such as 3,14,15.")] = None,
+    network: Annotated[str, typer.Option(help="Name of the network; see 'paritylab list networks'.")] = "relu-mlp",
+    width: Annotated[
+        str | None, typer.Option(help="Width, or widths of the layers; a Transformer's embedding.")
+    ] = None,
+    init: Annotated[str, typer.Option(help=f"Initialization: {', '.join(INITIALIZATIONS)}.")] = "default",
+    batch: Annotated[int, typer.Option(help="Batch size.")] = 32,
+    rate: Annotated[str, typer.Option(help="Learning rate, or several to try: 1,0.1.")] = "0.1",
+    loss: Annotated[str, typer.Option(help=f"Loss: {', '.join(LOSSES)}.")] = "hinge",
+    optimizer: Annotated[str, typer.Option(help="Any optimizer of optax by name: sgd, adam, ...")] = "sgd",
+    decay: Annotated[float, typer.Option(help="Weight decay, decoupled.")] = 0.0,
+    noise: Annotated[float, typer.Option(help="Probability of a flipped label in training.")] = 0.0,
+    sample: Annotated[int | None, typer.Option(help="Train on a finite sample of this size.")] = None,
+    seeds: Annotated[int, typer.Option(help="Number of seeds: 0, 1, 2, ...")] = 25,
+    steps: Annotated[int, typer.Option(help="Steps after which a run ends.")] = 100_000,
+    every: Annotated[int, typer.Option(help="Steps between looks at the validation batch.")] = 10,
+    validation: Annotated[int, typer.Option(help="Points of the validation batch.")] = 8192,
+    float64: Annotated[bool, typer.Option("--float64", help="Train in double precision.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for the result (train.json, runs.csv).")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train many networks at once and say when each of them learned."""
+    configuration = {name: value for name, value in locals().items() if name not in ("as_json", "out")}
+    with kind_to_wrong_input():
+        configuration["rate"] = numbers(rate, "--rate")
+        configuration["support"] = None if support is None else whole_numbers(support, "--support")
+        configuration["width"] = None if width is None else whole_numbers(width, "--width")
+        from ..names import plan_from_names
+
+        plan, configuration["k"] = plan_from_names(configuration)
+        plan.ensemble  # noqa: B018 (what does not fit into memory is said here)
+        if out is not None:
+            check_writable(out)
+    with progress_bar(as_json) as watch:
+        runs = dataclasses.replace(plan, watch=watch).run()
+    result = report(configuration, runs)
+    if out is not None:
+        (out / "train.json").write_text(document(result))
+        runs.table().to_csv(out / "runs.csv", index=False)
+    if as_json:
+        print_json(result)
+    else:
+        print_summary(result["summary"])
+        if runs.interrupted:
+            typer.echo("Interrupted: the table counts what was finished.", err=True)
+    if runs.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def report(configuration: dict[str, Any], runs: "Runs") -> dict[str, Any]:
+    """The JSON document of `train`."""
+    from ..manifest import manifest
+    from ..training.outcomes import Outcome
+
+    rows = [
+        {
+            "seed": seed,
+            "rate": rate,
+            "outcome": Outcome(outcome).word,
+            "converged_at": step if outcome == Outcome.LEARNED else None,
+            "error": error,
+        }
+        for seed, rate, outcome, step, error in zip(
+            *(runs.columns[name].tolist() for name in ("seed", "rate")),
+            *(values.tolist() for values in (runs.outcome, runs.steps, runs.error)),
+            strict=True,
+        )
+        if outcome != Outcome.RUNNING
+    ]
+    return {
+        "configuration": {**configuration, "lanes": runs.lanes, **manifest()},
+        "runs": rows,
+        "summary": runs.summary(),
+        **({"interrupted": True} if runs.interrupted else {}),
+    }

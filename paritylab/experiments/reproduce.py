@@ -1,0 +1,136 @@
+"""From an experiment to a folder: its runs, figures, data and verdicts."""
+
+import inspect
+import json
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from ..documents import document
+from ..figures import save
+from ..registry import EXPERIMENTS
+from ..sweep.schedule import Progress
+from ..sweep.store import Store
+from ..sweep.sweep import Results, Sweep
+from .base import Claim, Experiment, Measured, Scale, judge, load
+
+ABOUT = "experiment.json"
+LEDGER = "claims.json"
+
+
+def reproduce(
+    name: str,
+    scale: Scale,
+    out: Path,
+    store: Store,
+    *,
+    executor: Executor | None = None,
+    watch: Callable[[Progress], None] | None = None,
+) -> dict[str, Any]:
+    """Does one experiment and writes what came out to a folder of its own; also returns that."""
+    experiment = load(name)
+    settings = experiment.SETTINGS[scale]
+    results = Sweep(experiment.plan(settings)).run(store, executor=executor, watch=watch)
+    if results.missing:
+        raise IncompleteError(name, results)
+    folder = out / scale / name
+    folder.mkdir(parents=True, exist_ok=True)
+    seconds, origins = origins_of(results, store)
+    about = {
+        "experiment": name,
+        "title": EXPERIMENTS[name].title,
+        "scale": scale,
+        "seconds": seconds,
+        "text": inspect.cleandoc(experiment.__doc__ or ""),
+        "settings": plainly(settings),
+        "command": f"paritylab reproduce {name} --scale {scale}",
+        "claims": [
+            row_of(name, claim, measured, scale, seconds) for claim, measured in judged(experiment, settings, results)
+        ],
+        "figures": figures_of(experiment, settings, results, folder),
+        "data": data_of(results, folder),
+        "origins": origins,
+    }
+    (folder / ABOUT).write_text(document(about))
+    return about
+
+
+class IncompleteError(RuntimeError):
+    """Some runs of an experiment failed, so that nothing can be said of it."""
+
+    def __init__(self, name: str, results: Results):
+        last = (
+            results.failures[-1].traceback.strip().splitlines()[-1] if results.failures else "no job of theirs failed"
+        )
+        super().__init__(f"{results.missing} runs of {name} are missing ({last}); the others are kept.")
+
+
+def judged(experiment: Experiment, settings: Any, results: Results) -> list[tuple[Claim, Measured]]:
+    """Each claim with our value. What is claimed is measured, and nothing else."""
+    claims, measured = experiment.claims(settings), experiment.measure(settings, results)
+    if [claim.name for claim in claims] != list(measured):
+        raise AssertionError(f"Claims and measurements differ: {[c.name for c in claims]} and {list(measured)}.")
+    return [(claim, measured[claim.name]) for claim in claims]
+
+
+def row_of(name: str, claim: Claim, measured: Measured, scale: Scale, seconds: float) -> dict[str, Any]:
+    """A row of the ledger."""
+    return {
+        "claim": f"{name}/{claim.name}",
+        "statement": claim.statement,
+        "expected": claim.expected,
+        "region": str(claim.region),
+        "measured": measured.value,
+        "interval": list(measured.interval),
+        "verdict": judge(claim.region, measured.interval),
+        "recorded": claim.recorded_at(scale),
+        "explanation": claim.explanation,
+        "scale": scale,
+        "seconds": seconds,
+    }
+
+
+def origins_of(results: Results, store: Store) -> tuple[float, list[dict[str, Any]]]:
+    """Worker seconds of the jobs behind the results, and the machines and versions that did them, each once."""
+    manifests = store.manifests()
+    jobs = [manifests[job] for job in results.arrow.column("job").unique().to_pylist() if job in manifests]
+    names = ("version", "commit", "device", "python", "jax", "matmul_precision")
+    origins = {tuple(job.get(name) for name in names): None for job in jobs}
+    return sum(job["seconds"] for job in jobs), [dict(zip(names, origin, strict=True)) for origin in origins]
+
+
+def figures_of(experiment: Experiment, settings: Any, results: Results, folder: Path) -> list[str]:
+    """Writes the figures as PNG and PDF; the names of the PNGs."""
+    figures = experiment.plot(settings, results)
+    return [save(figure, folder / name)[0].name for name, figure in figures.items()]
+
+
+def data_of(results: Results, folder: Path) -> list[str]:
+    """Writes the runs, without curves as CSV and with them as Parquet."""
+    results.table().to_csv(folder / "runs.csv", index=False)
+    pq.write_table(results.arrow, folder / "runs.parquet", compression="zstd")
+    return ["runs.csv", "runs.parquet"]
+
+
+def plainly(settings: Any) -> dict[str, str]:
+    """The settings as words."""
+    fields = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else dict(settings)
+    return {name: str(value) for name, value in fields.items()}
+
+
+def found_in(out: Path) -> list[dict[str, Any]]:
+    """All experiments that a folder holds, in the order of the registry."""
+    known = {name: place for place, name in enumerate(EXPERIMENTS)}
+    found = [json.loads(path.read_text()) for path in sorted(out.glob(f"*/*/*/{ABOUT}"))]
+    return sorted(found, key=lambda about: (about["scale"] != "quick", known.get(about["experiment"], len(known))))
+
+
+def write_ledger(out: Path) -> list[dict[str, Any]]:
+    """`claims.json`: the claims of all experiments that the folder holds."""
+    ledger = [claim for about in found_in(out) for claim in about["claims"]]
+    (out / LEDGER).write_text(document(ledger))
+    return ledger

@@ -1,0 +1,145 @@
+"""One self-contained HTML file: no network, opens from disk."""
+
+import base64
+from collections import Counter
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..experiments.reproduce import found_in
+from ..registry import PAPERS
+
+HERE = Path(__file__).parent
+REPORT = "report.html"
+VERDICTS = {"holds": "✓ holds", "fails": "✗ fails", "inconclusive": "? inconclusive"}
+
+
+def write_report(out: Path) -> Path:
+    """The report of all experiments in a folder."""
+    page = out / REPORT
+    page.write_text(html(found_in(out), out), encoding="utf-8")
+    return page
+
+
+def html(experiments: list[dict[str, Any]], out: Path) -> str:
+    claims = [claim for about in experiments for claim in about["claims"]]
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>paritylab report</title><style>{(HERE / 'style.css').read_text()}</style></head><body><main>",
+        "<h1>What gradient descent learns on the Boolean cube</h1>",
+        f'<p class="lead">{counts(claims)}</p>',
+        ledger(claims),
+        *(section(about, out) for about in experiments),
+        f"<footer>paritylab {escape(__version__)}</footer>",
+        f"</main><script>{(HERE / 'sort.js').read_text()}</script></body></html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def counts(claims: list[dict[str, Any]]) -> str:
+    """The whole ledger in one sentence."""
+    found = Counter(claim["verdict"] for claim in claims)
+    news = sum(is_news(claim) for claim in claims)
+    said = ", ".join(f"{found[verdict]} {word}" for verdict, word in words(found).items())
+    changed = (
+        f" {news} differ from the recorded verdict." if news else " All verdicts are as recorded." if claims else ""
+    )
+    return f"{len(claims)} claims of the papers: {said or 'none'}.{changed}"
+
+
+def is_news(claim: dict[str, Any]) -> bool:
+    """Whether another verdict is recorded."""
+    return claim["recorded"] not in (None, claim["verdict"])
+
+
+def words(found: Counter[str]) -> dict[str, str]:
+    plural = {"holds": "hold", "fails": "fail", "inconclusive": "are inconclusive at this scale"}
+    single = {"holds": "holds", "fails": "fails", "inconclusive": "is inconclusive at this scale"}
+    return {verdict: (single if found[verdict] == 1 else plural)[verdict] for verdict in VERDICTS if found[verdict]}
+
+
+COLUMNS = ("claim", "statement", "paper", "ours", "95% interval", "accepted", "verdict", "scale", "time")
+
+
+def ledger(claims: list[dict[str, Any]]) -> str:
+    heads = "".join(f'<th aria-sort="none"><button type="button">{name}</button></th>' for name in COLUMNS)
+    rows = "\n".join(row(claim) for claim in claims)
+    return (
+        f'<div class="wide"><table id="ledger" class="sortable"><thead><tr>{heads}</tr></thead>\n'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def row(claim: dict[str, Any]) -> str:
+    """A row of the ledger; `data-value` is what it sorts by."""
+    verdict, (low, high) = claim["verdict"], claim["interval"]
+    changed = f" (recorded: {escape(claim['recorded'])})" if is_news(claim) else ""
+    why = f'<div class="why">{escape(claim["explanation"])}</div>' if claim["explanation"] else ""
+    anchor = escape("/".join(claim["claim"].split("/")[:2]))
+    cells = [
+        (claim["claim"], f'<a href="#{escape(claim["scale"])}/{anchor}">{escape(claim["claim"])}</a>'),
+        (claim["statement"], escape(claim["statement"]) + why),
+        (claim["expected"], number(claim["expected"])),
+        (claim["measured"], number(claim["measured"])),
+        (low, f"{number(low)} to {number(high)}"),
+        (claim["region"], escape(claim["region"])),
+        (verdict, f'<span class="verdict {verdict}">{VERDICTS[verdict]}</span>{changed}'),
+        (claim["scale"], escape(claim["scale"])),
+        (claim["seconds"], f"{claim['seconds']:.0f} s"),
+    ]
+    return "<tr>" + "".join(f'<td data-value="{value_of(value)}">{text}</td>' for value, text in cells) + "</tr>"
+
+
+def value_of(value: Any) -> str:
+    return "" if value is None else escape(str(value), quote=True)
+
+
+def number(value: Any) -> str:
+    """A number for people; nothing stands for what JSON cannot say (an infinite time, say)."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return escape(value)
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def section(about: dict[str, Any], out: Path) -> str:
+    """An experiment: its figures, what it is, how to make it again."""
+    name, scale = about["experiment"], about["scale"]
+    folder = Path(scale) / name
+    paper = PAPERS.get(name.split("/")[0], name.split("/")[0])
+    figures = "\n".join(picture(figure, folder, out, about["title"]) for figure in about["figures"])
+    links = " · ".join(f'<a href="{escape(str(folder / each))}">{escape(each)}</a>' for each in about["data"])
+    settings = "".join(
+        f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>" for key, text in about["settings"].items()
+    )
+    origins = "; ".join(
+        ", ".join(f"{key} {value}" for key, value in origin.items() if value is not None) for origin in about["origins"]
+    )
+    return f"""<section id="{escape(scale)}/{escape(name)}">
+<h2>{escape(name)} <small>{escape(scale)} scale</small></h2>
+<p class="paper">{escape(paper)}: {escape(about["title"])}</p>
+{figures}
+<div class="text">{paragraphs(about["text"])}</div>
+<table class="settings">{settings}</table>
+<p>Make it again: <code>{escape(about["command"])}</code></p>
+<p>Data: {links}</p>
+<p class="origin">{about["seconds"]:.0f} s of work. {escape(origins)}</p>
+</section>"""
+
+
+def picture(name: str, folder: Path, out: Path, title: str) -> str:
+    """A figure, inside the page; larger as PDF beside it."""
+    image = base64.b64encode((out / folder / name).read_bytes()).decode()
+    pdf = escape(str((folder / name).with_suffix(".pdf")))
+    return (
+        f'<figure><img alt="{escape(title, quote=True)}" src="data:image/png;base64,{image}">'
+        f'<figcaption><a href="{pdf}">PDF</a></figcaption></figure>'
+    )
+
+
+def paragraphs(text: str) -> str:
+    return "".join(f"<p>{escape(' '.join(part.split()))}</p>" for part in text.split("\n\n"))
