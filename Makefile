@@ -35,11 +35,11 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/.python
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.python
-	$(PIP) install $(CONSTRAINTS) --editable '.[dev]'
+	$(PIP) install $(CONSTRAINTS) --editable '.[dev,cluster]'
 	touch $@ $(VENV)/.core
 
 $(VENV)/.bench: pyproject.toml constraints.txt | $(VENV)/.python
-	$(PIP) install $(CONSTRAINTS) --editable '.[dev,bench]'
+	$(PIP) install $(CONSTRAINTS) --editable '.[dev,cluster,browser,bench]'
 	touch $@ $(VENV)/.dev $(VENV)/.core
 
 clean:

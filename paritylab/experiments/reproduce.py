@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from ..documents import document
-from ..figures import save
+from ..figures import LOOK, plt, save
 from ..registry import EXPERIMENTS
 from ..sweep.schedule import Progress
 from ..sweep.store import Store
@@ -105,7 +105,8 @@ def origins_of(results: Results, store: Store) -> tuple[float, list[dict[str, An
 
 def figures_of(experiment: Experiment, settings: Any, results: Results, folder: Path) -> list[str]:
     """Writes the figures as PNG and PDF; the names of the PNGs."""
-    figures = experiment.plot(settings, results)
+    with plt.rc_context(LOOK):
+        figures = experiment.plot(settings, results)
     return [save(figure, folder / name)[0].name for name, figure in figures.items()]
 
 

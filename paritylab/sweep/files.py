@@ -163,7 +163,7 @@ def axis(name: str, values: Any) -> list[Any]:
     return [_rounded(first + i * step) for i in range(int((last - first) / step + 1e-9) + 1)]
 
 
-def _rounded(value: float) -> float:
+def _rounded(value: int | float) -> int | float:
     """0.1 * 3 is 0.3 for people."""
     return value if isinstance(value, int) else float(f"{value:.12g}")
 
@@ -232,6 +232,6 @@ def _value(node: ast.expr, point: Point, text: str) -> Any:
         case ast.Compare() if all(type(op) in _COMPARE for op in node.ops):
             parts = [value(part) for part in (node.left, *node.comparators)]
             return all(
-                _COMPARE[type(op)](one, other) for op, one, other in zip(node.ops, parts, parts[1:], strict=True)
+                _COMPARE[type(op)](one, other) for op, one, other in zip(node.ops, parts[:-1], parts[1:], strict=True)
             )
     raise ValueError(f"The condition {text!r} may compare, add, multiply and combine values, and nothing else.")

@@ -227,8 +227,9 @@ def _open(folder: Path) -> None:
                 f"The store {folder} has format {version}, and this paritylab reads format {FORMAT}. "
                 "Use the paritylab that made it, or another folder; nothing was touched."
             )
-    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    elif folder.exists() and (not folder.is_dir() or any(path.name not in FOLDERS for path in folder.iterdir())):
         raise ValueError(f"{folder} is not empty and no store (it has no store.json). Choose a new folder.")
+    # A folder with nothing but ours in it is a store that is just being made, here or by another process.
     try:
         for name in FOLDERS:
             (folder / name).mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,50 @@
+"""Functions for jobs, in a module of their own so that workers can import them."""
+
+import os
+import time
+from pathlib import Path
+
+import pandas as pd
+
+
+def square(x: int) -> dict[str, int]:
+    return {"square": x * x}
+
+
+def table_of(x: int) -> pd.DataFrame:
+    return pd.DataFrame({"i": range(x), "power": [2.0**i for i in range(x)]})
+
+
+def fails_on(x: int, bad: int) -> dict[str, int]:
+    if x == bad:
+        raise RuntimeError(f"{x} is bad")
+    return {"x": x}
+
+
+def fails_at_first(folder: str, x: int) -> dict[str, int]:
+    """Fails the first time it is called with x."""
+    mark = Path(folder) / f"tried-{x}"
+    if not mark.exists():
+        mark.touch()
+        raise RuntimeError("not yet")
+    return {"x": x}
+
+
+def dies_on(x: int, bad: int) -> dict[str, int]:
+    if x == bad:
+        os._exit(9)
+    return {"x": x}
+
+
+def pid(wait: float = 0.0) -> int:
+    time.sleep(wait)
+    return os.getpid()
+
+
+def sleeps(seconds: float, x: int) -> dict[str, int]:
+    time.sleep(seconds)
+    return {"x": x}
+
+
+def core() -> list[int]:
+    return sorted(os.sched_getaffinity(0))

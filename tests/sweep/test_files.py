@@ -1,0 +1,147 @@
+"""Sweeps in files: axes, zips, ranges, conditions, and one sentence for whatever is wrong."""
+
+import inspect
+
+import pytest
+
+from paritylab.cli.train import train
+from paritylab.registry import TRAIN_DEFAULTS
+from paritylab.sweep.files import axis, condition, parse, read, sweep_of
+
+GOOD = """
+conditions = ["width >= k", "not (k == 3 and batch == 128)"]
+runs_per_job = 200
+[fixed]
+n = 12
+seeds = 3
+steps = 100
+[axes]
+k = [2, 3]
+rate = [0.1, 1.0]
+batch = {from = 32, to = 128, times = 2}
+[[zip]]
+network = ["relu-mlp", "poly-mlp", "polynet"]
+width = [2, 4, "default"]
+"""
+
+
+def written(tmp_path, text: str):
+    path = tmp_path / "sweep.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_names_all_combinations_that_keep_the_conditions(tmp_path):
+    text = GOOD.replace('"width >= k", ', "")
+    said = read(written(tmp_path, text))
+    # degrees, rates, batches, networks; without batch 128 at degree 3
+    assert len(said.points) == 2 * 2 * 3 * 3 - 1 * 2 * 1 * 3 and said.runs_per_job == 200
+    assert {point["batch"] for point in said.points if point["k"] == 3} == {32, 64}
+    assert {(point["network"], point["width"]) for point in said.points} == {
+        ("relu-mlp", 2),
+        ("poly-mlp", 4),
+        ("polynet", "default"),
+    }
+    sweep = sweep_of(said)
+    assert len(sweep) == 3 * len(said.points)
+    columns = sweep.works[0].columns
+    assert {"k", "rate", "batch", "network", "width", "n"} <= columns.keys() and "seeds" not in columns
+
+
+def test_the_keys_are_the_options_of_train():
+    options = set(inspect.signature(train).parameters) - {"out", "as_json"}
+    assert options == set(TRAIN_DEFAULTS)
+    for name, default in TRAIN_DEFAULTS.items():
+        given = inspect.signature(train).parameters[name].default
+        assert (float(given) if name == "rate" else given) == default, name
+
+
+def test_functions_are_swept_by_their_arguments():
+    said = parse(JOB)
+    assert [point["name"] for point in said.points] == ["n", "m"]
+
+
+JOB = {"job": "paritylab.sweep.files:axis", "fixed": {"values": [1]}, "axes": {"name": ["n", "m"]}}
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"from": 1, "to": 4}, [1, 2, 3, 4]),
+        ({"from": 10, "to": 35, "step": 10}, [10, 20, 30]),
+        ({"from": 0.1, "to": 0.5, "step": 0.1}, [0.1, 0.2, 0.3, 0.4, 0.5]),
+        ({"from": 1, "to": 1024, "times": 4}, [1, 4, 16, 64, 256, 1024]),
+        ({"from": 0.001, "to": 1, "times": 10}, [0.001, 0.01, 0.1, 1.0]),
+        (["a", "b"], ["a", "b"]),
+    ],
+)
+def test_ranges(values, expected):
+    assert axis("x", values) == expected
+
+
+WRONG = {
+    "an unknown part": ("[axis]\nk = [1]", "There is no part of a sweep 'axis'; did you mean 'axes'?"),
+    "an unknown key": ("[fixed]\nbatches = 3", "There is no setting of train 'batches'; did you mean 'batch'?"),
+    "twice": ("[fixed]\nk = 2\n[axes]\nk = [1]", "'k' is said twice."),
+    "no list": ("[axes]\nk = 3", "The axis 'k' is a list of values, or a range"),
+    "an empty list": ("[axes]\nk = []", "The axis 'k' is a list of values, or a range"),
+    "a wrong range": ("[axes]\nk = {from = 3, to = 1}", "needs from <= to and step > 0"),
+    "a step of 0": ("[axes]\nk = {from = 1, to = 3, step = 0}", "needs from <= to and step > 0"),
+    "times 1": ("[axes]\nk = {from = 1, to = 3, times = 1}", "grows from a number > 0 to a larger one by times > 1"),
+    "a range of texts": ('[axes]\nk = {from = "a", to = "b"}', "or a range such as"),
+    "an endless range": ("[axes]\nk = {from = 1, to = 1e12}", "at most 10**7 values"),
+    "zips of two lengths": ("[[zip]]\nk = [1, 2]\nn = [5]", "need as many values each: k has 2, n has 1."),
+    "one bracket": ("[zip]\nk = [1, 2]", "are written [[zip]], with two brackets"),
+    "a condition on nothing": ('conditions = ["z > 1"]\n[axes]\nk = [1]', "There is no value named 'z'"),
+    "no expression": ('conditions = ["k >"]\n[axes]\nk = [1]', "The condition 'k >' is no expression"),
+    "a call": ('conditions = ["exit(k)"]\n[axes]\nk = [1]', "There is no value named 'exit'"),
+    "an attribute": ('conditions = ["k.real"]\n[axes]\nk = [1]', "may compare, add, multiply and combine values"),
+    "a text as number": ('conditions = ["k > 1"]\n[axes]\nk = ["a"]', "The condition 'k > 1' has no value at"),
+    "nothing left": ('conditions = ["k > 1"]\n[axes]\nk = [1]', "No point of the sweep keeps all conditions"),
+    "a job that is not there": ('job = "no.module:f"', "'no.module:f' cannot be imported"),
+    "a job that is no function": ('job = "math:pi"', "'math:pi' is a float"),
+    "runs_per_job": ("runs_per_job = 0", "`runs_per_job` is a whole number of at least 1, got 0."),
+    "a kind": ('[fixed]\nbatch = "32"', "`batch` is a whole number, got '32'."),
+    "true as number": ("[fixed]\nbatch = true", "`batch` is a whole number, got True."),
+    "half a bit": ("[fixed]\nn = 1.5", "`n` is a whole number, got 1.5."),
+    "a name": ("[fixed]\nnetwork = 3", "`network` is a name, got 3."),
+    "a list of names": ('[fixed]\nsupport = ["a"]', "`support` is a whole number, or a list of such as"),
+    "a network": ('[fixed]\nnetwork = "relu"', "There is no network 'relu'; did you mean 'relu-mlp'?"),
+    "k beyond n": ("[fixed]\nn = 3\nk = 4", "got k=4 on n=3"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_with_a_file_is_one_sentence(wrong, tmp_path):
+    text, sentence = WRONG[wrong]
+    with pytest.raises(ValueError) as said:
+        sweep_of(read(written(tmp_path, text)))
+    assert sentence in str(said.value) and "\n" not in str(said.value)
+
+
+def test_a_file_that_cannot_be_read_says_so(tmp_path):
+    with pytest.raises(ValueError, match="cannot be read"):
+        read(tmp_path / "none.toml")
+    with pytest.raises(ValueError, match="is no TOML"):
+        read(written(tmp_path, "[axes"))
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("k == 3", True),
+        ("1 < k < 3", False),
+        ("k in [1, 3] and not batch > 32", True),
+        ("k not in (1, 3)", False),
+        ("-k + 2 * batch ** 2 // 3 % 100 / 2 - 1 > 0", True),
+        ("name == 'relu' or k > 100", True),
+    ],
+)
+def test_conditions(text, holds):
+    assert condition(text, ["k", "batch", "name"])({"k": 3, "batch": 32, "name": "relu"}) == holds
+
+
+def test_settings_that_may_be_lists():
+    said = parse({"fixed": {"n": 8, "support": [0, 5], "width": [4, 3], "seeds": [7, 9], "network": "quadratic-mlp"}})
+    (work,) = sweep_of(said).works
+    assert work.columns["seed"].tolist() == [7, 9] and work.columns["support"].tolist() == ["[0, 5]"] * 2

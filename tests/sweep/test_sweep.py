@@ -1,0 +1,195 @@
+"""Sweeps through the Python interface: jobs, retries, labels, executors, the same results as training directly."""
+
+import math
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import jobs
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import paritylab as pl
+from paritylab.sweep import Call, LocalPool, Store, Sweep
+from paritylab.sweep.schedule import jobs_of
+from paritylab.sweep.work import brief, works_of
+
+TASK = pl.Uniform(pl.Parity(10, (0, 1)))
+SMALL = {"rate": [0.1, 0.3], "seeds": 5, "steps": 200, "validation": 256}
+
+
+@pytest.fixture(scope="module")
+def pool():
+    made = LocalPool()
+    yield made
+    made.shutdown(cancel_futures=True)
+
+
+def here():
+    """An executor in this process."""
+    return ThreadPoolExecutor(2)
+
+
+def training(**more) -> Sweep:
+    return Sweep(
+        pl.plan(
+            pl.FlippedLabels(TASK, noise), pl.MLP(width), **{**SMALL, **more}, labels={"noise": noise, "width": width}
+        )
+        for noise in (0.1, 0.2)
+        for width in (4, 8)
+    )
+
+
+def test_plans_of_one_shape_go_together():
+    sweep = training()
+    assert len(sweep) == 40 and [len(work) for work in sweep.works] == [20, 20]
+    assert [len(job.runs) for job in sweep.jobs("cpu", 8)] == [8, 8, 4, 8, 8, 4]
+    names = [name for work in sweep.works for name in work.names]
+    assert len(set(names)) == 40
+
+
+def test_a_sweep_gives_what_training_gives(pool, tmp_path):
+    sweep = training(records=(pl.FreshError(), pl.Weights((0, 1))), record_every=100)
+    results = sweep.run(tmp_path / "store", executor=pool, runs_per_job=7)
+    found, curves = results.table(), results.curves()
+    assert results.missing == 0 and len(found) == 40
+    for noise in (0.1, 0.2):
+        for width in (4, 8):
+            task = pl.FlippedLabels(TASK, noise)
+            directly = pl.train(
+                task, pl.MLP(width), **SMALL, records=(pl.FreshError(), pl.Weights((0, 1))), record_every=100
+            )
+            here = found[(found.noise == noise) & (found.width == width)]
+            for name in ("rate", "seed", "outcome", "steps", "error"):
+                assert here[name].tolist() == directly.table()[name].tolist()
+            assert here.converged_at.astype("Int64").tolist() == directly.table().converged_at.tolist()
+            lines = curves[(curves.noise == noise) & (curves.width == width)]
+            assert lines.step.tolist() == directly.curves().step.tolist()
+            assert lines.fresh_error.tolist() == directly.curves().fresh_error.tolist()
+            np.testing.assert_array_equal(
+                np.stack(lines.weights.to_list()), np.stack(directly.curves().weights.to_list())
+            )
+
+
+def test_running_again_does_nothing_and_more_seeds_do_only_themselves(pool, tmp_path):
+    first = training().run(tmp_path / "store", executor=pool, runs_per_job=8)
+    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "store" / "runs").iterdir()}
+    again = training().run(tmp_path / "store", executor=None)
+    assert again.arrow.equals(first.arrow)
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "store" / "runs").iterdir()} == files
+    more = training(seeds=6).run(tmp_path / "store", executor=pool, runs_per_job=8)
+    assert len(more.table()) == 48
+    new = set((tmp_path / "store" / "runs").iterdir()) - set(files)
+    assert sum(pq.read_metadata(path).num_rows for path in new) == 8
+
+
+def test_labels_are_those_of_the_sweep_that_asks(pool, tmp_path):
+    plan = lambda **labels: Sweep([pl.plan(TASK, pl.MLP(4), **SMALL, labels=labels)])
+    plan(figure="one").run(tmp_path / "store", executor=pool)
+    found = plan(panel="two").run(tmp_path / "store", executor=pool).table()
+    assert found.panel.tolist() == ["two"] * 10
+    assert len(Store(tmp_path / "store").table()) == 10
+
+
+def test_calls_give_rows(tmp_path):
+    calls = [Call(jobs.square, {"x": x}, {"name": f"call {x}"}) for x in (3, 1, 2)]
+    calls += [Call(jobs.table_of, {"x": 3})]
+    with here() as executor:
+        found = Sweep(calls).run(tmp_path / "store", executor=executor).table()
+    assert found.x.tolist() == [3, 1, 2, 3, 3, 3]
+    assert found.square.tolist()[:3] == [9, 1, 4] and found.name.tolist()[:3] == ["call 3", "call 1", "call 2"]
+    assert found.i.tolist()[3:] == [0, 1, 2] and found.power.tolist()[3:] == [1, 2, 4]
+    manifest = next(iter(Store(tmp_path / "store").manifests().values()))
+    assert {"version", "commit", "device", "jax", "seconds", "flags", "configuration", "worker"} <= manifest.keys()
+
+
+def test_short_calls_that_say_so_share_a_job():
+    quick = [Call(jobs.square, {"x": x}, seconds=0.1) for x in range(100)]
+    (work,) = works_of(quick)
+    assert len(jobs_of([work], "cpu")) < 10 and math.isclose(work.seconds("cpu"), 10)
+    (work,) = works_of([Call(jobs.square, {"x": x}) for x in range(3)])
+    assert len(jobs_of([work], "cpu")) == 3 and math.isnan(work.seconds("cpu"))
+
+
+def test_a_job_that_fails_is_recorded_and_stops_no_other(tmp_path):
+    with here() as executor:
+        results = Sweep(Call(jobs.fails_on, {"x": x, "bad": 2}) for x in range(5)).run(tmp_path, executor=executor)
+    assert sorted(results.table().x) == [0, 1, 3, 4] and results.missing == 1
+    (failure,) = results.failures
+    assert failure.attempts == 3 and "RuntimeError: 2 is bad" in failure.traceback
+    (kept,) = Store(tmp_path).failures().values()
+    assert kept["attempts"] == 3 and "2 is bad" in kept["traceback"] and "fails_on" in kept["what"]
+
+
+def test_a_job_that_fails_at_first_is_tried_again(tmp_path):
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    with here() as executor:
+        sweep = Sweep(Call(jobs.fails_at_first, {"folder": str(marks), "x": x}) for x in range(3))
+        results = sweep.run(tmp_path / "store", executor=executor)
+    assert results.missing == 0 and not results.failures and Store(tmp_path / "store").failures() == {}
+
+
+def test_a_job_that_kills_its_worker_is_given_up_and_stops_no_other(pool, tmp_path):
+    results = Sweep(Call(jobs.dies_on, {"x": x, "bad": 1}) for x in range(6)).run(tmp_path, executor=pool)
+    assert sorted(results.table().x) == [0, 2, 3, 4, 5]
+    (failure,) = results.failures
+    assert "WorkerLost" in failure.traceback and "exit code 9" in failure.traceback
+
+
+def test_two_schedulers_share_a_store(tmp_path):
+    calls = [Call(jobs.sleeps, {"seconds": 0.05, "x": x}) for x in range(20)]
+    with ThreadPoolExecutor(2) as both, here() as one, here() as other:
+        runs = [both.submit(Sweep(calls).run, tmp_path / "store", executor=each) for each in (one, other)]
+        found = [run.result().table() for run in runs]
+    assert found[0].x.tolist() == found[1].x.tolist() == list(range(20))
+    manifests = Store(tmp_path / "store").manifests()
+    assert len(manifests) == 20  # every job was done once
+    assert not list((tmp_path / "store" / "leases").iterdir())
+
+
+def test_progress_is_told(tmp_path):
+    told = []
+    with here() as executor:
+        Sweep(Call(jobs.sleeps, {"seconds": 0.01, "x": x}) for x in range(10)).run(
+            tmp_path, executor=executor, watch=told.append
+        )
+    assert told[-1].runs_done == told[-1].runs == 10 and told[-1].seconds_left == 0
+    assert [each.runs_done for each in told] == sorted(each.runs_done for each in told)
+
+
+def test_an_interruption_keeps_what_is_finished_and_gives_leases_back(tmp_path):
+    def interrupt(progress):
+        if progress.runs_done >= 3:
+            raise KeyboardInterrupt
+
+    sweep = Sweep(Call(jobs.sleeps, {"seconds": 0.05, "x": x}) for x in range(10))
+    with here() as executor, pytest.raises(KeyboardInterrupt):
+        sweep.run(tmp_path, executor=executor, watch=interrupt)
+    assert 3 <= len(Store(tmp_path)) < 10 and not list((tmp_path / "leases").iterdir())
+    with here() as executor:
+        assert sweep.run(tmp_path, executor=executor).missing == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Sweep([pl.plan(TASK, pl.MLP(4), keep=True)]), "A store keeps no networks"),
+        (lambda: training().jobs("cpu", 0), "got runs_per_job=0"),
+        (lambda: Sweep([Call(lambda: 1, {})]).works[0].names, "Define it with `def`"),
+        (lambda: Sweep([Call(jobs.square, {"x": object()})]).works[0].names, "cannot be written down"),
+    ],
+)
+def test_what_cannot_be_swept_says_so(make, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make()
+
+
+def test_things_in_a_few_words():
+    assert brief(pl.MLP(4)).startswith("MLP(widths=(4,), activation=relu")
+    assert brief(pl.Hinge()) == "Hinge(margin=1.0)" and brief(pl.square_loss) == "square_loss"
+    assert brief(pl.RandomTask(pl.random_parity, (5, 2))) == "RandomTask(random_parity, (5, 2), 0.0)"
+    assert "Parity" in brief(TASK)
