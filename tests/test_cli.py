@@ -14,7 +14,7 @@ import paritylab
 from paritylab.cli import app
 from paritylab.cli.printing import duration, shown
 from paritylab.documents import plain
-from paritylab.registry import NETWORKS, SETTINGS, TARGETS, nearest
+from paritylab.registry import EXPERIMENTS, NETWORKS, SETTINGS, TARGETS, nearest
 
 TINY = {"n": 6, "k": 2, "width": 4, "batch": 8, "rate": 0.1, "seeds": 2, "steps": 20, "validation": 64}
 
@@ -52,20 +52,28 @@ def test_python_m_paritylab_is_the_command():
     assert (ended.stdout, ended.stderr) == (paritylab.__version__ + "\n", "")
 
 
-@pytest.mark.parametrize(("what", "names"), [("networks", NETWORKS), ("targets", TARGETS)])
+@pytest.mark.parametrize(
+    ("what", "names"), [("experiments", EXPERIMENTS), ("networks", NETWORKS), ("targets", TARGETS)]
+)
 def test_list_names_all(what, names):
     lines = run("list", what).stdout.splitlines()
     assert [line.split()[0] for line in lines[2:]] == list(names)
     listed = json.loads(run("list", what, "--json").stdout)
     assert [row["name"] for row in listed] == list(names)
-    assert run("list").stdout == run("list", "networks").stdout
+    assert run("list").stdout == run("list", "experiments").stdout
 
 
 def test_list_of_something_else_says_so():
     result = run("list", "losses")
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert result.stderr == LIST_OF_SOMETHING_ELSE
+    assert result.stderr.startswith("paritylab: There is no list 'losses'; ")
+
+
+def test_list_of_an_experiment_says_what_it_claims():
+    name = "hidden-progress/fig1-left"
+    rows = json.loads(run("list", name, "--json").stdout)
+    assert rows and all(list(row) == ["claim", "statement", "accepted"] for row in rows)
 
 
 def test_every_setting_of_the_paper_is_a_network():

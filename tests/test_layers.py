@@ -20,6 +20,7 @@ LAYERS = (
     ("names",),
     ("sweep",),
     ("experiments", "bench"),
+    ("report",),
 )
 RANK = {part: rank for rank, layer in enumerate((*LAYERS, ("cli",), ("__main__",))) for part in layer}
 

@@ -16,7 +16,7 @@ import importlib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, get_args, runtime_checkable
 
 from ..registry import EXPERIMENTS, nearest
 from ..statistics import Interval
@@ -98,6 +98,7 @@ def judge(region: Region, interval: Interval) -> Verdict:
     return "fails" if high < region.low or low > region.high else "inconclusive"
 
 
+@runtime_checkable
 class Experiment(Protocol):
     """What the module of an experiment defines."""
 

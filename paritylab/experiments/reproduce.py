@@ -8,10 +8,11 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import pyarrow.parquet as pq
 
 from ..documents import document
-from ..figures import LOOK, plt, save
+from ..figures import LOOK, save
 from ..registry import EXPERIMENTS
 from ..sweep.schedule import Progress
 from ..sweep.store import Store

@@ -172,7 +172,7 @@ def _(recipe: DisjointPolyNet, parity: Parity) -> DisjointPolyNetwork:
 
 @realize.register
 def _(recipe: Transformer, parity: Parity) -> TransformerNetwork:
-    """One head looks at the support alone and reads its mean; GeLUs far from zero are ReLUs."""
+    """One head looks at the support alone and reads its mean; GeLUs at zero and far from it are ReLUs."""
     k = len(parity.support)
     d, a, h, m = recipe.embedding, recipe.attention, recipe.heads, recipe.mlp_width
     if m < k or d < 4 or k < 1:
@@ -184,14 +184,9 @@ def _(recipe: Transformer, parity: Parity) -> TransformerNetwork:
     query[0, :, 0], key[0, :, 0], value[0, :, 0], out[0, 0] = focus * result, marked, sign, read
     # After attention: s / k along `read`, and 1 along `result` (left by the CLS token itself).
     s, values = _values(k)
-    kinks, gaps = (s[:-1] + 1) / k, 2 / k
-    turns = np.zeros(k)
-    for i in range(
-        k
-    ):  # the line through value i + 1 fixes turn i: kinks lie half-way, so each is 1.5, .5, ... gaps away
-        reached = sum(turns[j] * (s[i + 1] / k - kinks[j]) for j in range(i))
-        turns[i] = (values[i + 1] - values[0] - reached) / (gaps / 2)
-    steep = 20 * k
+    # A kink at each value of s but the last, as for ReLUs: GeLU(0) is 0, and at the next value it is linear.
+    kinks, steep = s[:-1] / k, 5.0 * k
+    turns = np.diff(np.diff(values) * k / 2, prepend=0.0)
     first_weight, second_weight = zeros((m, d)), zeros((d, m))
     first_weight[:k], second_weight[:, :k] = steep * read, np.outer(result, turns / steep)
     return TransformerNetwork(

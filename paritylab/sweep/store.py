@@ -118,8 +118,7 @@ class Store:
         with self.leases.waiting_for("commit"):
             self._sweep_unfinished()
             self.refresh()
-            new = pc.invert(pc.is_in(table.column("run"), pa.array(sorted(self._present), pa.string())))
-            table = table.filter(new)
+            table = table.filter(pa.array([name not in self._present for name in table.column("run").to_pylist()]))
             names = table.column("run").unique().to_pylist()
             if names:
                 self._write(table, {manifest["job"]: manifest}, ())

@@ -1,11 +1,7 @@
 """Sweeps through the Python interface: jobs, retries, labels, executors, the same results as training directly."""
 
 import math
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 import jobs
 import numpy as np

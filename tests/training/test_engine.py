@@ -233,4 +233,4 @@ def test_the_watch_sees_every_run_finish():
 )
 def test_wrong_settings_are_said(settings, message):
     with pytest.raises(ValueError, match=message):
-        plan(TASK, pl.MLP(10), **settings)
+        plan(TASK, pl.MLP(10), **settings).ensemble  # noqa: B018

@@ -1,0 +1,198 @@
+"""What every experiment must define, how claims are judged, and what `reproduce` writes."""
+
+import dataclasses
+import json
+import math
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+import paritylab as pl
+from paritylab.cli import app
+from paritylab.experiments import reproduce
+from paritylab.experiments.base import Claim, Measured, Region, chosen, exactly, judge, load, within_factor
+from paritylab.registry import EXPERIMENTS, PAPERS, ExperimentEntry
+from paritylab.sweep import Call, Sweep
+
+HEADLINE = "hidden-progress/fig1-left"
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_keeps_the_contract(name):
+    experiment = load(name)
+    assert experiment.__doc__ and set(experiment.SETTINGS) == {"quick", "paper"}
+    assert name.split("/")[0] in PAPERS
+    for scale, settings in experiment.SETTINGS.items():
+        assert dataclasses.is_dataclass(settings)
+        claims = experiment.claims(settings)
+        assert claims and len({claim.name for claim in claims}) == len(claims)
+        for claim in claims:
+            assert claim.statement and claim.region.low <= claim.region.high
+            assert claim.recorded_at(scale) in ("holds", "fails", "inconclusive", None)
+            fails = claim.recorded if isinstance(claim.recorded, str) else ",".join(claim.recorded.values())
+            assert claim.explanation or "fails" not in fails, f"{claim.name} fails without an explanation"
+    sweep = Sweep(experiment.plan(experiment.SETTINGS["quick"]))
+    assert len(sweep) > 0
+    for work in sweep.works:
+        assert len(work.names[0]) >= 16  # can be written down
+
+
+def test_an_experiment_contains_no_loop_over_runs():
+    for name in EXPERIMENTS:
+        source = Path(load(name).__file__).read_text()
+        assert "lax." not in source and "jax.jit" not in source and "optax" not in source
+
+
+@pytest.mark.parametrize(
+    ("interval", "verdict"),
+    [
+        ((1.0, 2.0), "holds"),
+        ((0.5, 1.0), "inconclusive"),
+        ((2.0, math.inf), "inconclusive"),
+        ((2.1, math.inf), "fails"),
+        ((0.0, 0.9), "fails"),
+        ((0.0, 3.0), "inconclusive"),
+    ],
+)
+def test_judge(interval, verdict):
+    assert judge(Region(1, 2), interval) == verdict
+
+
+@pytest.mark.parametrize("interval", [(2.0, 1.0), (math.nan, 1.0), (0.0, math.nan)])
+def test_an_interval_has_two_ends_in_order(interval):
+    with pytest.raises(ValueError, match="two ends in order"):
+        judge(Region(1, 2), interval)
+
+
+def test_a_factor_lies_on_both_sides():
+    region = within_factor(100.0, 1.6)
+    assert (region.low, region.high) == (62.5, 160)
+
+
+def test_names_choose_experiments():
+    assert chosen([]) == [name for name, entry in EXPERIMENTS.items() if entry.headline]
+    assert chosen(["hidden-progress"]) == [name for name in EXPERIMENTS if name.startswith("hidden-progress/")]
+    assert chosen([HEADLINE, "hidden-progress"])[0] == HEADLINE
+    with pytest.raises(ValueError, match="did you mean 'hidden-progress'"):
+        chosen(["hiden-progress"])
+
+
+def square(x: int) -> dict[str, int]:
+    return {"square": x * x}
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    count: int
+
+
+def toy(recorded="holds", explanation="", broken=False):
+    """An experiment of calls: whether the largest of some squares is what it should be."""
+
+    def plan(settings):
+        return [Call(square, {"x": x}) for x in range(settings.count)]
+
+    def claims(settings):
+        return [Claim("largest", "The largest square is 9.", 9.0, Region(9, 9), recorded, explanation)]
+
+    def measure(settings, results):
+        return {"smallest" if broken else "largest": exactly(float(results.table().square.max()))}
+
+    def plot(settings, results):
+        from paritylab.figures import plt
+
+        figure, axes = plt.subplots(figsize=(2, 2))
+        axes.plot(results.table().x, results.table().square)
+        return {"squares": figure}
+
+    return SimpleNamespace(
+        __doc__="Squares.\n\nThey grow.",
+        SETTINGS={"quick": Settings(4), "paper": Settings(5)},
+        plan=plan,
+        claims=claims,
+        measure=measure,
+        plot=plot,
+    )
+
+
+@pytest.fixture
+def register(monkeypatch):
+    """Registers a toy experiment in the place of all others."""
+
+    def do(**options):
+        entry = ExperimentEntry("toy", "squares", quick_seconds=1, headline=True)
+        for name in [*EXPERIMENTS]:
+            monkeypatch.delitem(EXPERIMENTS, name)
+        monkeypatch.setitem(EXPERIMENTS, "toys/squares", entry)
+        monkeypatch.setitem(sys.modules, "paritylab.experiments.toy", toy(**options))
+
+    return do
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_reproduce_writes_figures_data_claims_and_a_report(register, tmp_path):
+    register()
+    done = run("reproduce", "--out", tmp_path / "out", "--json")
+    assert done.exit_code == 0, done.stderr
+    document = json.loads(done.stdout)
+    (claim,) = document["claims"]
+    assert claim == json.loads((tmp_path / "out" / "claims.json").read_text())[0]
+    assert (claim["claim"], claim["expected"], claim["measured"]) == ("toys/squares/largest", 9, 9)
+    assert (claim["interval"], claim["verdict"], claim["recorded"], claim["scale"]) == (
+        [9, 9],
+        "holds",
+        "holds",
+        "quick",
+    )
+    folder = tmp_path / "out" / "quick" / "toys" / "squares"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "experiment.json", "runs.csv", "runs.parquet", "squares.pdf", "squares.png",
+    ]  # fmt: skip
+    assert document["report"] == str(tmp_path / "out" / "report.html")
+
+    told = run("reproduce", "toys/squares", "--out", tmp_path / "out")
+    assert told.exit_code == 0 and told.stdout.splitlines()[-1] == document["report"]
+    assert [cell for cell in told.stdout.splitlines()[2].split("  ") if cell][-1].strip() == "holds"
+
+
+def test_the_paper_scale_stands_beside_the_quick_one(register, tmp_path):
+    register(recorded={"quick": "holds", "paper": "fails"}, explanation="There is a fifth square.")
+    assert run("reproduce", "--out", tmp_path).exit_code == 0
+    assert run("reproduce", "--out", tmp_path, "--scale", "paper").exit_code == 0
+    ledger = json.loads((tmp_path / "claims.json").read_text())
+    assert [(row["scale"], row["verdict"]) for row in ledger] == [("quick", "holds"), ("paper", "fails")]
+    assert "There is a fifth square." in (tmp_path / "report.html").read_text()
+
+
+def test_a_verdict_that_is_news_is_said_and_exits_1(register, tmp_path):
+    register(recorded="fails", explanation="Believed to fail.")
+    done = run("reproduce", "--out", tmp_path)
+    assert done.exit_code == 1
+    assert "paritylab: toys/squares/largest was recorded as 'fails' and now holds.\n" in done.stderr
+
+
+def test_claims_without_measurements_are_a_mistake_of_the_experiment(register, tmp_path):
+    register(broken=True)
+    with pytest.raises(AssertionError, match="Claims and measurements differ"):
+        reproduce.reproduce("toys/squares", "quick", tmp_path, pl.sweep.Store(tmp_path / "store"))
+
+
+def test_wrong_input_is_one_sentence(tmp_path):
+    for words, sentence in (
+        (("reproduce", "fig1"), "There is no experiment or paper 'fig1'; did you mean "),
+        (("reproduce", "--scale", "huge"), "--scale is quick or paper, got 'huge'."),
+        (("report", tmp_path), "holds no experiment."),
+    ):
+        said = run(*words)
+        assert (said.exit_code, said.stdout) == (2, "")
+        assert said.stderr.startswith("paritylab: ") and sentence in said.stderr and said.stderr.count("\n") == 1
+
+
+def test_a_measurement_is_a_value_and_its_interval():
+    assert exactly(3.0) == Measured(3.0, (3.0, 3.0))

@@ -1,0 +1,146 @@
+"""`paritylab sweep` as users meet it: dry runs, wrong input, interruptions, full disks, killed processes."""
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from sweeps import command, finish, kill, start, table, workers, write_file
+from typer.testing import CliRunner
+
+from paritylab.cli import app
+from paritylab.sweep import Store
+
+SMALL = {"seeds": 3, "rates": [0.1, 0.3], "runs_per_job": 6, "steps": 200}
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["sweep", *map(str, words)])
+
+
+def test_a_dry_run_says_what_would_be_done_and_touches_nothing(tmp_path):
+    file, store = write_file(tmp_path, **SMALL), tmp_path / "store"
+    said = run(file, "--store", store, "--dry-run")
+    assert said.exit_code == 0, said.stderr
+    assert not store.exists()
+    shapes = said.stdout.splitlines()[2:-1]
+    assert len(shapes) == 4 and all("MLP(widths=(" in line for line in shapes)  # k does not change a shape, noise does
+    assert said.stdout.splitlines()[-1].startswith("48 runs, 48 of them missing, in 8 jobs and 4 shapes; ")
+    plan = json.loads(run(file, "--store", store, "--dry-run", "--json").stdout)
+    assert (plan["runs"], plan["missing"], plan["jobs"], len(plan["shapes"])) == (48, 48, 8, 4)
+    assert 0 < plan["seconds"] < 60
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (("steps =", "stepps ="), "did you mean 'steps'?"),
+        (("[axes]", "[axis]"), "did you mean 'axes'?"),
+        (("k = [1, 5]", "k = [1, 50]"), "got k=50 on n=12 coordinates."),
+        (("n = 12", "n = twelve"), "is no TOML file"),
+    ],
+    ids=["key", "section", "value", "syntax"],
+)
+def test_wrong_input_is_one_sentence_and_nothing_is_written(tmp_path, change, sentence):
+    file, store = write_file(tmp_path, **SMALL), tmp_path / "store"
+    text = file.read_text()
+    assert change[0] in text
+    file.write_text(text.replace(*change))
+    said = run(file, "--store", store, "--json")
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert said.stderr.startswith("paritylab: ") and said.stderr.count("\n") == 1 and sentence in said.stderr
+    assert not store.exists()
+
+
+def test_a_store_of_a_future_version_is_not_touched(tmp_path):
+    file, store = write_file(tmp_path, **SMALL), tmp_path / "store"
+    store.mkdir()
+    (store / "store.json").write_text('{"format": 99}')
+    said = run(file, "--store", store)
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert said.stderr == (
+        f"paritylab: The store {store} has format 99, and this paritylab reads format 1. "
+        "Use the paritylab that made it, or another folder; nothing was touched.\n"
+    )
+    assert [path.name for path in store.iterdir()] == ["store.json"]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory) -> pd.DataFrame:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    done = finish(write_file(folder, **SMALL), folder / "store", "--compact")
+    assert done["done"] == done["runs"] == 48 and Path(done["file"]).exists()
+    assert {row["k"] for row in done["summary"]} == {1, 5}
+    return table(folder / "store")
+
+
+def test_a_full_disk_stops_with_one_sentence_and_loses_nothing(undisturbed, tmp_path):
+    """A limit on the size of files stands for a disk that is full: some jobs are larger than others."""
+    file, store = write_file(tmp_path, **SMALL), tmp_path / "store"
+
+    def small_files_only():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+
+    # Compiled programs would not fit either, and JAX warns of those; one sentence is promised of the lab.
+    environment = {**os.environ, "JAX_ENABLE_COMPILATION_CACHE": "0"}
+    ended = subprocess.run(
+        command(file, store), capture_output=True, text=True, check=False, preexec_fn=small_files_only, env=environment
+    )
+    assert ended.returncode == 1, ended.stderr
+    assert ended.stderr == (
+        f"paritylab: The store {store} cannot be written (File too large). What was finished is kept; "
+        "make room and run the same command again.\n"
+    )
+    assert json.loads(ended.stdout)["done"] == 0 and not list((store / "unfinished").iterdir())
+    assert finish(file, store)["done"] == 48
+    pd.testing.assert_frame_equal(table(store), undisturbed)
+
+
+def test_a_truncated_file_is_named_set_aside_and_done_again(undisturbed, tmp_path):
+    file, store = write_file(tmp_path, **SMALL), tmp_path / "store"
+    finish(file, store)
+    broken = sorted((store / "runs").iterdir())[0]
+    broken.write_bytes(broken.read_bytes()[:-100])
+    said = run(file, "--store", store, "--json")
+    assert said.exit_code == 0 and json.loads(said.stdout)["done"] == 48
+    assert said.stderr.startswith(f"paritylab: {broken} is no whole file of this store (")
+    assert said.stderr.endswith(f"was set aside as {store / 'aside' / broken.name}, and its runs count as missing.\n")
+    pd.testing.assert_frame_equal(table(store), undisturbed)
+
+
+def test_ctrl_c_keeps_finished_jobs_and_exits_130(tmp_path):
+    file, store = write_file(tmp_path, **{**SMALL, "steps": 200_000}), tmp_path / "store"
+    process = start(file, store)
+    give_up = time.monotonic() + 120
+    while not list(store.glob("runs/*.parquet")) and time.monotonic() < give_up:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130, file.with_suffix(".err").read_text()
+    document = json.loads(file.with_suffix(".out").read_text())
+    assert document["interrupted"] is True and 6 <= document["done"] < 48
+    assert len(Store(store)) == document["done"]
+    assert not list((store / "leases").iterdir())
+
+
+def test_killed_processes_lose_nothing(undisturbed, tmp_path):
+    """A short version of what `make acceptance` does at length."""
+    file, store = write_file(tmp_path, **SMALL), tmp_path / "store"
+    chance = random.Random(0)
+    for who in ("worker", "parent"):
+        process = start(file, store)
+        while not (hands := workers(process)):
+            assert process.poll() is None, file.with_suffix(".err").read_text()
+            time.sleep(0.05)
+        time.sleep(chance.uniform(0, 3))
+        kill(chance.choice(hands) if who == "worker" else process)
+        process.wait(120)
+    done = finish(file, store)
+    assert done["done"] == 48 and not done["failed"]
+    pd.testing.assert_frame_equal(table(store), undisturbed)
