@@ -81,7 +81,7 @@ class ExperimentEntry(NamedTuple):
 
     module: str
     title: str
-    quick_seconds: float
+    quick_seconds: int | float
     """How long it takes at quick scale on two cores, compilation included."""
     headline: bool = False
     """Whether it belongs to the headline set: one deciding experiment per paper."""

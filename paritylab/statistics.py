@@ -71,7 +71,7 @@ def bootstrap_interval(
     """The percentile bootstrap interval of a statistic: rows of the sample are drawn again, with replacement.
 
     >>> bootstrap_interval(np.arange(100.0), lambda sample: float(np.mean(sample)))
-    (43.98975, 55.23074999999999)
+    (43.909499999999994, 55.08025)
     """
     rows = len(sample)
     if rows < 2:

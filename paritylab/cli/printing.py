@@ -97,7 +97,7 @@ def bar(*texts: str) -> Iterator[tuple[Any, Any]]:
         yield progress, progress.add_task("runs", total=None, learned=0, left="compiling")
 
 
-def duration(seconds: float) -> str:
+def duration(seconds: int | float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

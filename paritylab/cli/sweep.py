@@ -133,7 +133,7 @@ def print_plan(plan: dict[str, Any], as_json: bool) -> None:
 
 
 def estimate(seconds: float) -> str:
-    return "an unknown time" if seconds != seconds else f"about {duration(max(1, seconds))}"
+    return "an unknown time" if seconds != seconds else f"about {duration(max(1.0, seconds))}"
 
 
 def print_outcome(document: dict[str, Any]) -> None:

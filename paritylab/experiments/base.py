@@ -44,7 +44,7 @@ class Region(NamedTuple):
         return f"{self.low:g} to {self.high:g}"
 
 
-def within_factor(value: float, factor: float) -> Region:
+def within_factor(value: int | float, factor: int | float) -> Region:
     """From `value / factor` to `value * factor`.
 
     >>> str(within_factor(100, 2))

@@ -43,8 +43,8 @@ class Sweep:
     >>> import paritylab as pl
     >>> task = pl.Uniform(pl.Parity(10, (0, 1)))
     >>> sweep = Sweep(pl.plan(task, pl.MLP(width), seeds=3, labels={"width": width}) for width in (10, 20))
-    >>> len(sweep), [work.what.split(",")[0] for work in sweep.works][0]
-    (6, 'train MLP(widths=(10,)')
+    >>> len(sweep), [len(work) for work in sweep.works]  # runs, and how many of each shape
+    (6, [3, 3])
     """
 
     def __init__(self, parts: Iterable[Plan | Call]):

@@ -40,9 +40,7 @@ def out(tmp_path) -> Path:
             "text": "First.\n\nSecond < third.",
             "settings": {"count": "4"},
             "command": f"paritylab reproduce toys/squares --scale {scale}",
-            "claims": [
-                {**dict(zip(names, claim, strict=True)), **more, "claim": f"toys/{claim[0]}"} for claim in CLAIMS
-            ],
+            "claims": [{**dict(zip(names, claim, strict=True)), **more} for claim in CLAIMS],
             "figures": ["squares.png"],
             "data": ["runs.csv"],
             "origins": [{"version": "0.1", "commit": None, "device": "cpu"}],

@@ -2,8 +2,6 @@
 
 import json
 import os
-import random
-import resource
 import signal
 import subprocess
 import time
@@ -43,7 +41,7 @@ def test_a_dry_run_says_what_would_be_done_and_touches_nothing(tmp_path):
         (("steps =", "stepps ="), "did you mean 'steps'?"),
         (("[axes]", "[axis]"), "did you mean 'axes'?"),
         (("k = [1, 5]", "k = [1, 50]"), "got k=50 on n=12 coordinates."),
-        (("n = 12", "n = twelve"), "is no TOML file"),
+        (("n = 12", "n = twelve"), "is no TOML: Invalid value (at line 4, column 5)"),
     ],
     ids=["key", "section", "value", "syntax"],
 )
@@ -84,14 +82,11 @@ def test_a_full_disk_stops_with_one_sentence_and_loses_nothing(undisturbed, tmp_
     """A limit on the size of files stands for a disk that is full: some jobs are larger than others."""
     file, store = write_file(tmp_path, **SMALL), tmp_path / "store"
 
-    def small_files_only():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
-
     # Compiled programs would not fit either, and JAX warns of those; one sentence is promised of the lab.
     environment = {**os.environ, "JAX_ENABLE_COMPILATION_CACHE": "0"}
+    small_files_only = ["bash", "-c", 'ulimit -S -f 4; exec "$@"', "bash"]  # in KiB
     ended = subprocess.run(
-        command(file, store), capture_output=True, text=True, check=False, preexec_fn=small_files_only, env=environment
+        [*small_files_only, *command(file, store)], capture_output=True, text=True, check=False, env=environment
     )
     assert ended.returncode == 1, ended.stderr
     assert ended.stderr == (
@@ -100,6 +95,37 @@ def test_a_full_disk_stops_with_one_sentence_and_loses_nothing(undisturbed, tmp_
     )
     assert json.loads(ended.stdout)["done"] == 0 and not list((store / "unfinished").iterdir())
     assert finish(file, store)["done"] == 48
+    pd.testing.assert_frame_equal(table(store), undisturbed)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own with little room."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def test_a_disk_that_fills_up_keeps_what_fits(undisturbed, small_disk, tmp_path):
+    file, store = write_file(tmp_path, **SMALL), small_disk / "store"
+    ended = subprocess.run(command(file, store), capture_output=True, text=True, check=False)
+    assert ended.returncode == 1, ended.stderr
+    assert ended.stderr == (
+        f"paritylab: The store {store} cannot be written (No space left on device). What was finished is kept; "
+        "make room and run the same command again.\n"
+    )
+    kept = json.loads(ended.stdout)["done"]
+    assert 0 < kept < 48 and len(table(store)) == kept
+    subprocess.run(["mount", "-o", "remount,size=16m", small_disk], check=True)
+    before = {path.name for path in (store / "runs").iterdir()}
+    assert finish(file, store)["done"] == 48
+    assert before <= {path.name for path in (store / "runs").iterdir()}
     pd.testing.assert_frame_equal(table(store), undisturbed)
 
 
@@ -129,18 +155,17 @@ def test_ctrl_c_keeps_finished_jobs_and_exits_130(tmp_path):
     assert not list((store / "leases").iterdir())
 
 
-def test_killed_processes_lose_nothing(undisturbed, tmp_path):
+def test_killed_processes_lose_nothing(tmp_path):
     """A short version of what `make acceptance` does at length."""
-    file, store = write_file(tmp_path, **SMALL), tmp_path / "store"
-    chance = random.Random(0)
-    for who in ("worker", "parent"):
+    file, store = write_file(tmp_path, **{**SMALL, "steps": 20_000}), tmp_path / "store"
+    finish(file, tmp_path / "undisturbed")
+    for files, who in enumerate(("parent", "worker"), start=1):
         process = start(file, store)
-        while not (hands := workers(process)):
+        while len(list(store.glob("runs/*.parquet"))) < files:
             assert process.poll() is None, file.with_suffix(".err").read_text()
             time.sleep(0.05)
-        time.sleep(chance.uniform(0, 3))
-        kill(chance.choice(hands) if who == "worker" else process)
+        kill(workers(process)[0] if who == "worker" else process)
         process.wait(120)
     done = finish(file, store)
     assert done["done"] == 48 and not done["failed"]
-    pd.testing.assert_frame_equal(table(store), undisturbed)
+    pd.testing.assert_frame_equal(table(store), table(tmp_path / "undisturbed"))
