@@ -8,6 +8,7 @@ it can be sampled. Groups too light to hold a large coefficient are dropped, the
 the next coordinate; at most 4 / threshold**2 are ever kept.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from ..cube import random_signs, sign_of_parity
 
 CHUNK = 2**16
-"""Queries at a time."""
+"""Queries at a time, at the most."""
 
 Query = Callable[[Float[Array, " n"]], Float[Array, ""]]
 
@@ -58,16 +59,13 @@ def heavy_coefficients(
     means = np.broadcast_to(np.asarray(mean, float), (n,))
     if not np.all(np.abs(means) < 1):
         raise ValueError(f"A biased coordinate takes both values, so its mean lies inside (-1, 1), got mean={mean}.")
-    source = _Source(jax.vmap(function), jnp.asarray(means, jnp.float32), bool(np.any(mean)))
+    source = _Source(jax.vmap(function), jnp.asarray(means, jnp.float32), bool(np.any(mean)), effort.chunk)
     weights, sizes = jax.jit(source.weights), jax.jit(source.coefficients)
     kept = np.zeros((1, n), bool)
     for level in range(1, n + 1):
         split = np.repeat(kept, 2, axis=0)
         split[1::2, level - 1] = True
-        first = jnp.arange(n) < level
-        weight = _median_of_means(
-            lambda *where, first=first: weights(*where, first), split, effort, jr.fold_in(key, level)
-        )
+        weight = _median_of_means(functools.partial(weights, level), split, effort, jr.fold_in(key, level))
         kept = split[weight >= threshold**2 / 2]
         if not len(kept):
             return []
@@ -92,6 +90,11 @@ class _Effort(NamedTuple):
     repetitions: int
     samples: int
 
+    @property
+    def chunk(self) -> int:
+        """How many samples are drawn at a time."""
+        return min(CHUNK, 1 << (self.samples - 1).bit_length())
+
 
 def _effort(n: int, threshold: float, confidence: float, biased: bool) -> _Effort:
     """Enough that every estimate of every level is within threshold**2 / 4.
@@ -112,17 +115,18 @@ def _effort(n: int, threshold: float, confidence: float, biased: bool) -> _Effor
 
 
 class _Source(NamedTuple):
-    """The function on random points, times characters; a chunk of points at a time, of which the first `count` count."""
+    """The function on a chunk of random points, of which the first `count` count, times characters."""
 
     label: Query
     mean: Float[Array, " n"]
     biased: bool
+    chunk: int
 
     def points(self, key: PRNGKeyArray) -> Float[Array, "chunk n"]:
         n = len(self.mean)
         if not self.biased:
-            return random_signs(key, CHUNK, n)
-        return jnp.where(jr.uniform(key, (CHUNK, n)) < (1 + self.mean) / 2, 1.0, -1.0)
+            return random_signs(key, self.chunk, n)
+        return jnp.where(jr.uniform(key, (self.chunk, n)) < (1 + self.mean) / 2, 1.0, -1.0)
 
     def characters(self, x: Float[Array, "points n"], masks: Bool[Array, "subsets n"]) -> Array:
         """phi_S(x): the sign is the parity of the coordinates at -1, the size is a**(sum of x) with a = phi(+1)."""
@@ -133,31 +137,30 @@ class _Source(NamedTuple):
             return signs
         return signs * jnp.exp(sums(0.5 * jnp.log((1 - self.mean) / (1 + self.mean)) * x))
 
-    def weights(
-        self, key: PRNGKeyArray, count: Array, groups: Bool[Array, "groups n"], first: Bool[Array, " n"]
-    ) -> Array:
-        """Sums whose mean is the weight of each group, given by what it contains of the `first` coordinates."""
+    def weights(self, level: Array, key: PRNGKeyArray, count: Array, groups: Bool[Array, "groups n"]) -> Array:
+        """Sums whose mean is the weight of each group, given by what it contains of the first `level` coordinates."""
+        first = jnp.arange(len(self.mean)) < level
         one, other, rest = (self.points(part) for part in jr.split(key, 3))
         products = self.label(jnp.where(first, one, rest)) * self.label(jnp.where(first, other, rest))
         terms = self.characters(one, groups) * self.characters(other, groups) * products
-        return jnp.sum(terms * (jnp.arange(CHUNK) < count), axis=1)
+        return jnp.sum(terms * (jnp.arange(self.chunk) < count), axis=1)
 
     def coefficients(self, key: PRNGKeyArray, count: Array, subsets: Bool[Array, "subsets n"]) -> Array:
         """Sums whose mean is the coefficient of each subset."""
         x = self.points(key)
         terms = self.characters(x, subsets) * self.label(x)
-        return jnp.sum(terms * (jnp.arange(CHUNK) < count), axis=1)
+        return jnp.sum(terms * (jnp.arange(self.chunk) < count), axis=1)
 
 
 def _median_of_means(
     sums: Callable[..., Array], subsets: Bool[np.ndarray, "subsets n"], effort: _Effort, key: PRNGKeyArray
 ) -> Float[np.ndarray, " subsets"]:
-    """Draws chunks until there are enough samples. Subsets are filled up to a power of two: few programs are compiled."""
+    """Draws chunks until there are enough samples. Subsets are filled up to a power of two: few shapes to compile."""
     size = 1 << (len(subsets) - 1).bit_length()
     masks = jnp.asarray(np.pad(subsets, ((0, size - len(subsets)), (0, 0))))
     means = []
     for repetition in range(effort.repetitions):
-        keys = jr.split(jr.fold_in(key, repetition), -(-effort.samples // CHUNK))
-        parts = [sums(one, effort.samples - i * CHUNK, masks) for i, one in enumerate(keys)]
+        keys = jr.split(jr.fold_in(key, repetition), -(-effort.samples // effort.chunk))
+        parts = [sums(one, effort.samples - i * effort.chunk, masks) for i, one in enumerate(keys)]
         means.append(np.sum(np.array(parts, float), axis=0) / effort.samples)
     return np.median(np.array(means), axis=0)[: len(subsets)]

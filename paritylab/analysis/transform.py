@@ -34,8 +34,9 @@ def walsh_hadamard(table: Array, *, donate: bool = False) -> Array: ...
 def walsh_hadamard(table: np.ndarray | Array, *, donate: bool = False) -> np.ndarray | Array:
     """For every subset S the sum over the cube of f(x) chi_S(x).
 
-    The last axis of the table holds the values of f in the order of the cube. Leading axes are further functions. float32 and float64 stay what they are; whole numbers (and
-    truth values) give exact int64. A JAX array stays on its device, and is overwritten with `donate`.
+    The last axis of the table holds the values of f in the order of the cube; leading axes are
+    further functions. float32 and float64 stay what they are; whole numbers (and truth values) give
+    exact int64. A JAX array stays on its device, and is overwritten with `donate`.
 
     >>> walsh_hadamard(np.array([1, 1, 1, -1]))  # AND of two, as a sum of characters times 4
     array([ 2,  2,  2, -2])
