@@ -174,7 +174,7 @@ def support_vector_machine(
 
     >>> found = support_vector_machine(np.array([[1.0, 0.0], [0.0, 4.0]]), np.array([1, -1]), penalty=0.5)
     >>> found.coefficients.tolist(), found.primal
-    ([0.5, -0.25], 0.75)
+    ([0.5, -0.25], 0.5)
     """
     kernel, labels = np.asarray(kernel, np.float64), np.asarray(labels, np.float64)
     if not np.all(np.abs(labels) == 1):

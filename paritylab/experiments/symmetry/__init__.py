@@ -1,0 +1,1 @@
+"""On Symmetry and Initialization for Neural Networks (Nachum and Yehudayoff, 2019)."""
