@@ -95,11 +95,9 @@ EXPERIMENTS = {
         "hidden_progress.figure7", "convergence times by architecture, degree and batch size", 75
     ),
     "learning-parities/ntk": ExperimentEntry(
-        "learning_parities.ntk", "tangent kernel of ReLU networks: eigenvalues per level, best hinge loss", 15
+        "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
     ),
-    "symmetry/margin": ExperimentEntry(
-        "symmetry.margin", "exact margins of symmetric functions at the start of training", 15
-    ),
+    "symmetry/margin": ExperimentEntry("symmetry.margin", "exact margins of symmetric functions at the start", 15),
 }
 
 PAPERS = {

@@ -1,1 +1,1 @@
-"""On Symmetry and Initialization for Neural Networks (Nachum and Yehudayoff, 2019)."""
+"""On Symmetry and Initialization for Neural Networks (a submission to ICLR 2020)."""
