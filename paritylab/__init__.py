@@ -28,12 +28,16 @@ if TYPE_CHECKING:
         AbstractInitialization as AbstractInitialization,
         BernoulliInitialization as BernoulliInitialization,
         DisjointPolyNet as DisjointPolyNet,
+        FourierFeatures as FourierFeatures,
+        FrozenGates as FrozenGates,
         GaussianInitialization as GaussianInitialization,
         GlorotInitialization as GlorotInitialization,
+        Linearized as Linearized,
         NeuronRecipe as NeuronRecipe,
         OscillatingPolynomial as OscillatingPolynomial,
         PolyNet as PolyNet,
         Power as Power,
+        RandomFeatures as RandomFeatures,
         SignInitialization as SignInitialization,
         Sinusoid as Sinusoid,
         TernaryInitialization as TernaryInitialization,
@@ -89,8 +93,9 @@ _HOMES = {
     "random_symmetric",
     "distributions": "AbstractDistribution Encoded FlippedLabels Mixture Points Product RandomTask ShiftedInputs "
     "Uniform draw",
-    "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet GaussianInitialization "
-    "GlorotInitialization NeuronRecipe OscillatingPolynomial PolyNet Power SignInitialization Sinusoid "
+    "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet FourierFeatures FrozenGates "
+    "GaussianInitialization GlorotInitialization Linearized NeuronRecipe OscillatingPolynomial PolyNet Power "
+    "RandomFeatures SignInitialization Sinusoid "
     "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag realize relu relu6 sigmoid square",
     "training": "AbstractRecord FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError Snapshot "
     "ValidationError Weights correlation logistic plan square_loss train",

@@ -94,10 +94,16 @@ EXPERIMENTS = {
     "hidden-progress/fig7": ExperimentEntry(
         "hidden_progress.figure7", "convergence times by architecture, degree and batch size", 75
     ),
+    "learning-parities/ntk": ExperimentEntry(
+        "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
+    ),
+    "symmetry/margin": ExperimentEntry("symmetry.margin", "exact margins of symmetric functions at the start", 15),
 }
 
 PAPERS = {
     "hidden-progress": "Hidden Progress in Deep Learning: SGD Learns Parities Near the Computational Limit",
+    "learning-parities": "Learning Parities with Neural Networks",
+    "symmetry": "On Symmetry and Initialization for Neural Networks",
 }
 
 TRAIN_DEFAULTS: dict[str, Any] = {

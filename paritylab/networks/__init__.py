@@ -14,6 +14,13 @@ from .activations import (
 )
 from .base import Network as Network, Recipe as Recipe
 from .constructions import realize as realize
+from .features import (
+    FourierFeatures as FourierFeatures,
+    Frozen as Frozen,
+    FrozenGates as FrozenGates,
+    Linearized as Linearized,
+    RandomFeatures as RandomFeatures,
+)
 from .initializations import (
     AbstractInitialization as AbstractInitialization,
     BernoulliInitialization as BernoulliInitialization,

@@ -1,0 +1,1 @@
+"""Learning Parities with Neural Networks (Daniely and Malach, 2020)."""

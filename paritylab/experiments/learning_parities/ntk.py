@@ -1,0 +1,169 @@
+"""Theorem 2 of learning-parities on its most natural example: the tangent kernel of a wide ReLU network.
+
+The theorem says that over any fixed features, no linear function of small norm has a hinge loss much
+below 1 on every parity of k out of n coordinates. In its elementary form, with features of length
+one: the mean over parities of the best loss over the ball of radius R is at least
+1 - R / sqrt(C(n, k)) (also Theorem 6 of hidden-progress, direct form). The kernel of an infinitely
+wide two-layer ReLU network treats all k-parities alike, so that its best loss is exactly
+max(0, 1 - R sqrt(lambda_k)), with lambda_k the eigenvalue of Fourier level k.
+
+Without biases the kernel is rho plus an even function of the inner product rho, and so its eigenvalue is
+exactly 0 at all odd levels from 3 on: no radius helps, the best loss is 1. Biases (here with the
+variance of w . x) repair that, and the loss stays above the bound. Eigenvalues are sums of
+non-negative terms, in which nothing cancels: 0 means 0.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ...analysis import best_hinge, relu_conjugate_kernel, relu_ntk
+from ...figures import INKS, ink, panels
+from ...sweep import Call, Results
+from ..base import Claim, Measured, Region, exactly
+
+DEGREES = (2, 3, 4)
+DRAWN = 30
+"""The figure's n."""
+ENORMOUS = 1e100
+"""A radius at which every positive eigenvalue of these sizes gives a loss of 0."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    dimensions: tuple[int, ...]
+    biases: tuple[float, ...] = (0.1, 1.0)
+    """Variances of a hidden bias, relative to that of w . x."""
+
+
+SETTINGS = {
+    "quick": Settings(dimensions=(10, 20, 30, 50)),
+    "paper": Settings(dimensions=(10, 20, 30, 50, 100, 200)),
+}
+
+
+def spectrum(kernel: str, n: int, bias: float) -> list[dict[str, object]]:
+    """The eigenvalue and the share of K(x, x) of every level, for features of length one."""
+    made = {"tangent": relu_ntk, "conjugate": relu_conjugate_kernel}[kernel](n, bias).normalized()
+    return [
+        {"level": level, "eigenvalue": float(value), "share": float(value * math.comb(n, level))}
+        for level, value in enumerate(made.eigenvalues())
+    ]
+
+
+def plan(settings: Settings) -> Iterator[Call]:
+    """Tangent kernel and random features, without and with biases."""
+    for kernel in ("tangent", "conjugate"):
+        for n in settings.dimensions:
+            for bias in (0.0, *settings.biases):
+                yield Call(spectrum, {"kernel": kernel, "n": n, "bias": bias}, seconds=0.1)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    """Zeros without biases; with them, none, and losses above the bound."""
+    sizes = "n = " + ", ".join(map(str, settings.dimensions))
+    variances = " and ".join(map(str, settings.biases))
+    zeros = [
+        Claim(
+            f"no-biases/{kernel}",
+            f"without biases the {words} has eigenvalue exactly 0 at odd levels from 3 on ({sizes}); the largest of "
+            "them",
+            0.0,
+            Region(0.0, 0.0),
+        )
+        for kernel, words in (("tangent", "ReLU tangent kernel"), ("conjugate", "kernel of ReLU random features"))
+    ]
+    biased = [
+        Claim(
+            "no-biases/hinge",
+            f"without biases the best hinge loss of a 3-parity is 1 at any radius ({sizes}); the least of them",
+            1.0,
+            Region(1.0, 1.0),
+        ),
+        Claim(
+            "biases/odd-levels",
+            f"with biases of variance {variances} level 3 has a share of the tangent kernel's diagonal ({sizes}); the "
+            "least of them",
+            None,
+            Region(low=1e-4),
+        ),
+    ]
+    bounds = [
+        Claim(
+            f"biases/hinge/k{k}",
+            f"with biases, k = {k}: the best hinge loss over the ball of radius R is at least 1 - R / sqrt(C(n, k)) "
+            f"({sizes}); the largest fall below 1, as a fraction of R / sqrt(C(n, k))",
+            "at most 1",
+            Region(0.0, 1.0),
+        )
+        for k in DEGREES
+    ]
+    return [*zeros, *biased, *bounds]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """No chance enters."""
+    table = results.table()
+    tangent = table[table.kernel == "tangent"]
+    odd = table[(table.bias == 0) & (table.level % 2 == 1) & (table.level >= 3)]
+    measured = {
+        f"no-biases/{kernel}": exactly(float(odd[odd.kernel == kernel].eigenvalue.max()))
+        for kernel in ("tangent", "conjugate")
+    }
+    third = tangent[tangent.level == 3]
+    without = third[third.bias == 0].eigenvalue
+    measured["no-biases/hinge"] = exactly(min(best_hinge(value, ENORMOUS) for value in without))
+    measured["biases/odd-levels"] = exactly(float(third[third.bias > 0].share.min()))
+    for k in DEGREES:
+        rows = tangent[(tangent.level == k) & (tangent.bias > 0)]
+        measured[f"biases/hinge/k{k}"] = exactly(max(map(fall, rows.n, rows.level, rows.eigenvalue)))
+    return measured
+
+
+def fall(n: int, k: int, eigenvalue: float) -> float:
+    """How much the best loss falls below 1, as a fraction of what the bound allows, at the worst of some radii."""
+    edge = math.sqrt(math.comb(n, k))
+    return max((1 - best_hinge(eigenvalue, radius)) / (radius / edge) for radius in np.geomspace(0.1, 10 * edge, 50))
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Shares of the levels, and the best loss over the radius beside the bound."""
+    table = results.table()
+    table = table[(table.kernel == "tangent") & (table.n == DRAWN)]
+    figure, axes = panels(1, 2, width=3.8, height=2.8)
+    draw_levels(axes[0, 0], table)
+    draw_losses(axes[0, 1], table[table.bias == max(settings.biases)])
+    figure.suptitle(f"The tangent kernel of a wide two-layer ReLU network on {DRAWN} bits", fontsize=11)
+    return {"ntk": figure}
+
+
+def draw_levels(axis: Axes, table: pd.DataFrame) -> None:
+    """What is 0 has no place on a logarithmic axis; it is marked at its edge."""
+    floor = 1e-4
+    for i, (bias, rows) in enumerate(table.groupby("bias")):
+        rows = rows[rows.level <= 12]
+        words = f"biases of variance {bias:g}" if bias else "no biases"
+        positive, zero = rows[rows.share > 0], rows[rows.share == 0]
+        axis.plot(positive.level, positive.share, "osD"[i], color=INKS[i], markersize=3.5, label=words)
+        axis.plot(zero.level, np.full(len(zero), 1.4 * floor), "x", color=INKS[i], markersize=5)
+    axis.plot([], [], "x", color=INKS[0], markersize=5, label="exactly 0")
+    axis.set(yscale="log", ylim=(floor, 2), xlabel="level", ylabel="share of K(x, x)")
+    axis.legend(fontsize=7, loc="upper right")
+
+
+def draw_losses(axis: Axes, table: pd.DataFrame) -> None:
+    """The best loss over the ball of each radius, and the bound."""
+    radius = np.geomspace(0.3, 3e3, 400)
+    for i, k in enumerate(DEGREES):
+        (eigenvalue,) = table[table.level == k].eigenvalue
+        loss = [best_hinge(eigenvalue, each) for each in radius]
+        bound = np.maximum(0, 1 - radius / math.sqrt(math.comb(DRAWN, k)))
+        axis.plot(radius, loss, color=INKS[i], label=f"k = {k}, best")
+        axis.plot(radius, bound, label=f"k = {k}, bound", **{**ink(1), "color": INKS[i]})
+    axis.set(xscale="log", xlabel="radius R", ylabel="hinge loss")
+    axis.legend(fontsize=7, ncols=1)

@@ -1,0 +1,155 @@
+"""Lemma 3 of symmetry: the margin at the start of training is of order 1/sqrt(n) at least, exactly.
+
+The network's first layer starts with all weights 1 and biases 1, 0, -1, ..., -(n+1), which maps the
+cube to n + 1 points, one per number of ones. The lemma says that every symmetric function has a margin
+of at least a constant over sqrt(n) there, and its proof gives a separator with explicit weights.
+
+Here the margin is computed exactly, as a quadratic program whose solution carries a proof (a gap
+between two sides of the program). Among all symmetric functions the parity has the least margin, and
+that is 1 / (2 sqrt(4n - 17/6)) in closed form: the lemma's rate is tight, its constant is 1/4, and the
+paper's separator (with the two units left out that are 0 everywhere) is all but optimal.
+The lemma's proof says that the weights are in [-1, 1]; for ReLU units they are in [-2, 2].
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from ...analysis import explicit_separator, maximal_margin, parity_margin, symmetric_embedding
+from ...figures import INKS, ink, panels
+from ...sweep import Call, Results
+from ..base import Claim, Measured, Region, exactly
+
+PROVEN = 1e-9
+"""How far the two sides of a margin's proof, and a margin and its closed form, may be apart, relative to it."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    largest: int
+    functions: int
+    """How many random symmetric functions there are for each n, beside parity."""
+    smallest: int = 5
+
+
+SETTINGS = {"quick": Settings(largest=40, functions=20), "paper": Settings(largest=100, functions=200)}
+
+
+def margins(n: int, functions: int) -> list[dict[str, object]]:
+    """The exact margin and that of the explicit separator, of parity and of other symmetric functions at random."""
+    points = symmetric_embedding(n)
+    parity = 1 - 2 * (np.arange(n + 1) % 2)
+    drawn = np.random.default_rng(n).choice([-1, 1], (functions, n + 1))
+    random = drawn[np.abs(drawn @ parity) <= n]  # neither parity nor its negative
+    rows: list[dict[str, object]] = []
+    for function, values in [("parity", parity), *(("random", each) for each in random)]:
+        found = maximal_margin(points, values)
+        explicit = 0.5 / float(np.linalg.norm(explicit_separator(values)))
+        rows.append({"function": function, "margin": found.margin, "gap": found.gap, "explicit": explicit})
+    return rows
+
+
+def plan(settings: Settings) -> Iterator[Call]:
+    """One call per n."""
+    for n in range(settings.smallest, settings.largest + 1):
+        yield Call(margins, {"n": n, "functions": settings.functions}, seconds=0.1)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    """The lemma, that it is tight, and that its separator is all but the best."""
+    every = f"n = {settings.smallest} to {settings.largest}"
+    return [
+        Claim(
+            "lower",
+            f"every symmetric function has a margin of at least a constant over sqrt(n) ({every}; parity and "
+            f"{settings.functions} random functions each); the least margin * sqrt(n)",
+            "a constant",
+            Region(low=0.25),
+        ),
+        Claim(
+            "exponent",
+            f"the margin of parity falls as n^(-1/2), no faster and no slower; slope of log margin over log n in the "
+            f"upper half of {every}",
+            -0.5,
+            Region(-0.53, -0.5),
+        ),
+        Claim(
+            "closed-form",
+            f"the margin of parity is 1 / (2 sqrt(4n - 17/6)) (ours, {every}); the largest relative deviation",
+            None,
+            Region(high=PROVEN),
+        ),
+        Claim(
+            "least",
+            f"no other function has a margin as small as parity's ({every}, random functions); the least ratio to it",
+            None,
+            Region(low=1.0),
+        ),
+        Claim(
+            "separator",
+            f"the explicit separator of Lemmas 2 and 3 is near the best for parity ({every}); the largest ratio of the "
+            "exact margin to its margin",
+            None,
+            Region(1.0, 1.01),
+        ),
+        Claim(
+            "proof",
+            "every margin comes with a proof; the largest gap between its two sides, relative to the margin",
+            None,
+            Region(high=PROVEN),
+        ),
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """No chance enters but the choice of random functions, which is fixed."""
+    table = results.table()
+    parity = table[table.function == "parity"].sort_values("n")
+    random = table[table.function == "random"]
+    closed = parity.n.map(parity_margin)
+    upper = parity[parity.n >= (settings.smallest + settings.largest) / 2]
+    slope = np.polyfit(np.log(upper.n), np.log(upper.margin), 1)[0]
+    return {
+        "lower": exactly(float((table.margin * np.sqrt(table.n)).min())),
+        "exponent": exactly(float(slope)),
+        "closed-form": exactly(float((parity.margin / closed - 1).abs().max())),
+        "least": exactly(float((random.margin / random.n.map(parity_margin)).min())),
+        "separator": exactly(float((parity.margin / parity.explicit).max())),
+        "proof": exactly(float((table.gap / table.margin).abs().max())),
+    }
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Margins over n, and the same times sqrt(n)."""
+    table = results.table()
+    figure, axes = panels(1, 2, width=3.6, height=2.8)
+    draw(axes[0, 0], table, np.ones_like)
+    draw(axes[0, 1], table, np.sqrt)
+    axes[0, 0].set(xscale="log", yscale="log", ylabel="margin")
+    axes[0, 0].xaxis.set_major_locator(FixedLocator([5, 10, 20, 40, 80]))
+    axes[0, 0].yaxis.set_major_locator(FixedLocator([0.02, 0.05, 0.1, 0.2]))
+    for each in (axes[0, 0].xaxis, axes[0, 0].yaxis):
+        each.set_major_formatter("{x:g}")
+        each.set_minor_locator(NullLocator())
+    axes[0, 1].set(ylabel="margin · √n", ylim=(0, 0.6))
+    axes[0, 1].legend(loc="lower right", fontsize=7)
+    figure.suptitle("Margins of symmetric functions at the start of training", fontsize=11)
+    return {"margin": figure}
+
+
+def draw(axis: Axes, table: pd.DataFrame, scale: Callable[[np.ndarray], np.ndarray]) -> None:
+    """Margins times a function of n."""
+    parity = table[table.function == "parity"].sort_values("n")
+    random = table[table.function == "random"].groupby("n").margin
+    n = parity.n.to_numpy()
+    times = scale(n.astype(float))
+    axis.plot(n, random.min() * times, label="the least of the random functions", **ink(2))
+    axis.plot(n, parity.explicit * times, label="parity, the paper's separator", **ink(1))
+    axis.plot(n, parity.margin * times, ".", color=INKS[0], markersize=4, label="parity, exact")
+    axis.plot(n, times / (4 * np.sqrt(n)), label="1 / (4 √n)", **ink(5))
+    axis.set_xlabel("n")
