@@ -1,8 +1,25 @@
 """WHAT CAME OUT, exactly: Fourier coefficients, population gradients and gaps in them."""
 
+from .gradients import (
+    NeuronGradient as NeuronGradient,
+    gradient_of_polynomial as gradient_of_polynomial,
+    gradient_of_sinusoid as gradient_of_sinusoid,
+    population_gradient as population_gradient,
+    slope_polynomial as slope_polynomial,
+)
 from .majority import (
     exact_majority_coefficient as exact_majority_coefficient,
     lemma1 as lemma1,
     majority_coefficients as majority_coefficients,
     majority_weight as majority_weight,
+)
+from .sums import (
+    exact_gradient_by_sums as exact_gradient_by_sums,
+    gradient_by_sums as gradient_by_sums,
+    signed_law as signed_law,
+)
+from .thresholds import (
+    Integrated as Integrated,
+    gradient_of_threshold as gradient_of_threshold,
+    sign_coefficients as sign_coefficients,
 )

@@ -65,7 +65,7 @@ def test_lemma_1_holds_with_the_corrected_exponent_and_not_with_the_printed_one(
 
 
 def test_majority_needs_an_odd_n():
-    with pytest.raises(ValueError, match="odd number of bits.*got n=4"):
+    with pytest.raises(ValueError, match=r"odd number of bits.*got n=4"):
         majority_coefficients(4)
     with pytest.raises(ValueError, match="got k=3 and n=17"):
         lemma1(17, 3)
