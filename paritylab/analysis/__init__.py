@@ -1,5 +1,20 @@
 """WHAT CAME OUT, exactly: Fourier coefficients, population gradients and gaps in them."""
 
+from .first_step import (
+    FirstStep as FirstStep,
+    first_correlations as first_correlations,
+    first_step as first_step,
+    first_step_quality as first_step_quality,
+)
+from .gaps import (
+    FourierGap as FourierGap,
+    fourier_gap as fourier_gap,
+    gap_of_gradient as gap_of_gradient,
+    good_coordinates as good_coordinates,
+    majority_gap as majority_gap,
+    samples_to_detect as samples_to_detect,
+    weak_gap as weak_gap,
+)
 from .gradients import (
     NeuronGradient as NeuronGradient,
     gradient_of_polynomial as gradient_of_polynomial,

@@ -5,12 +5,12 @@ product of sin(w_i t) over S and cos(w_i t) over the rest,
 
     E[chi_S sgn(w . x + b)] = (2/pi) * integral over t > 0 of Im(i**|S| exp(i b t) prod sin prod cos) dt / t.
 
-The midpoint rule t_j = (j + 1/2) h is far better here than it is in general: the sum over j >= 0 of
-sin(z t_j) / (j + 1/2) is (pi/2) sgn(sin(z h / 2)) exactly, which is (pi/2) sgn(z) for all |z| < 2 pi / h. So a step of
-2 pi / (|b| + R |w|_2) errs by at most 2 P(|w . x| > R |w|_2) <= 4 exp(-R**2 / 2), a step of pi / (|b| + |w|_1) not at
-all, and what is left is where to end the sum. The products fall like exp(-|w|_2**2 t**2 / 2) at first; after that they are
-a quasi-periodic function whose mean size over all times is (2/pi)**n for weights without common measure. From n
-of about 50 that is nothing, and a few dozen terms give all coordinates to full precision. For smaller n the last
+The midpoint rule t_j = (j + 1/2) h is far better here than it is in general: the sum over j >= 0 of sin(z t_j) / (j
++ 1/2) is (pi/2) sgn(sin(z h / 2)) exactly, which is (pi/2) sgn(z) for all |z| < 2 pi / h. So a step of 2 pi / (|b|
++ R |w|_2) errs by at most 2 P(|w . x| > R |w|_2) <= 4 exp(-R**2 / 2), a step of pi / (|b| + |w|_1) not at all, and
+what is left is where to end the sum. The products fall like exp(-|w|_2**2 t**2 / 2) at first; after that they are a
+quasi-periodic function whose mean size over all times is (2/pi)**n for weights without common measure. From n of
+about 50 that is nothing, and a few dozen terms give all coordinates to full precision. For smaller n the last
 octave of terms is faded out, which leaves points with |w . x + b| below some 300 / t alone in error; enumeration is
 the better route there. Weights with a large common measure (whole numbers) recur early, which the error that is
 reported does not see: `gradient_by_sums` is the route for them.
