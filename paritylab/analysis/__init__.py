@@ -17,6 +17,7 @@ from .gaps import (
 )
 from .gradients import (
     NeuronGradient as NeuronGradient,
+    gradient_by_enumeration as gradient_by_enumeration,
     gradient_of_polynomial as gradient_of_polynomial,
     gradient_of_sinusoid as gradient_of_sinusoid,
     population_gradient as population_gradient,

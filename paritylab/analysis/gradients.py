@@ -19,8 +19,8 @@ from jaxtyping import Array, Float, PyTree
 
 from ..distributions import AbstractDistribution
 from ..networks.activations import Activation, OscillatingPolynomial, Power, Sinusoid, square
-from ..networks.mlp import FeedForward, Neuron
-from ..training.losses import Hinge
+from ..networks.mlp import FeedForward, Layer, Neuron
+from ..training.losses import Hinge, correlation
 from .enumeration import blocks
 
 
@@ -64,6 +64,28 @@ def population_gradient(network: FeedForward | Neuron, distribution: AbstractDis
         parts = [_block_gradient(exact, loss, *map(jnp.asarray, block)) for block in blocks(distribution)]
         total = jax.tree.map(lambda *leaves: np.sum([np.asarray(leaf) for leaf in leaves], axis=0), *parts)
     return jax.tree.map(np.asarray, total)
+
+
+def gradient_by_enumeration(
+    weights: Float[np.ndarray, "neurons n"],
+    activation: Activation,
+    distribution: AbstractDistribution,
+    *,
+    bias: int | float | Float[np.ndarray, " neurons"] = 0.0,
+) -> NeuronGradient:
+    """E[y x_i sigma'(w . x + b)] of many neurons at once, under any distribution, over all of its examples.
+
+    >>> from paritylab import Parity, Uniform, relu
+    >>> gradient_by_enumeration(np.ones((1, 5)), relu, Uniform(Parity(5, (0, 1)))).weight.tolist()
+    [[0.1875, 0.1875, -0.0625, -0.0625, -0.0625]]
+    """
+    count = len(weights)
+    with jax.enable_x64(True):
+        biases = jnp.broadcast_to(jnp.asarray(bias, jnp.float64), (count,))
+        hidden = Layer(jnp.asarray(weights, jnp.float64), biases)
+        network = FeedForward((hidden,), Layer(jnp.ones(count), jnp.zeros(())), activation)
+        gradient = population_gradient(network, distribution, correlation)
+    return NeuronGradient(-gradient.hidden[0].weight, -gradient.hidden[0].bias)
 
 
 def _in_float64(leaf: Any) -> Any:
