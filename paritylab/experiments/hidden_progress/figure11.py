@@ -31,7 +31,8 @@ from ...statistics import median_interval, quantile, wilson_interval
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Region, exactly
 
-LAWS = ("uniform", "gaussian")
+NAMES = {"uniform": "uniform", "gaussian": "Gaussian"}
+LAWS = tuple(NAMES)
 DEGREES = (2, 4)
 PAPER_N, ODD = 15, 3
 COMPARABLE = 0.5
@@ -84,8 +85,8 @@ def claims(settings: Settings) -> list[Claim]:
     comparable = [
         Claim(
             f"n{n}/k{k}/{law}/comparable",
-            f"{law} weights, n = {n}, k = {k}: the fraction of neurons whose gap is at least half of majority's is not "
-            "negligible",
+            f"{NAMES[law]} weights, n = {n}, k = {k}: the fraction of neurons whose gap is at least half of majority's "
+            "is not negligible",
             None,
             Region(low=0.1),
         )
@@ -94,7 +95,7 @@ def claims(settings: Settings) -> list[Claim]:
     zero = [
         Claim(
             f"n{PAPER_N}/k{ODD}/{law}/zero",
-            f"{law} weights, n = {PAPER_N}, k = {ODD}: without a bias the gap is 0 at odd k; the largest gap",
+            f"{NAMES[law]} weights, n = {PAPER_N}, k = {ODD}: without a bias the gap is 0 at odd k; the largest gap",
             0.0,
             Region(0, 0),
         )
@@ -104,8 +105,8 @@ def claims(settings: Settings) -> list[Claim]:
     limit = [
         Claim(
             f"n{large}/k{k}/{law}/limit",
-            f"{law} weights, n = {large}, k = {k}: the gap is majority's times the product of the {k - 1} largest "
-            "relevant weights over the root mean square; the median quotient (ours)",
+            f"{NAMES[law]} weights, n = {large}, k = {k}: the gap is majority's times the product of the {k - 1} "
+            "largest relevant weights over the root mean square; the median quotient (ours)",
             1.0,
             Region(0.95, 1.05),
         )
@@ -115,8 +116,8 @@ def claims(settings: Settings) -> list[Claim]:
     positive = [
         Claim(
             f"n{large}/k{k}/{law}/positive",
-            f"{law} weights, n = {large}, k = {k}: a relevant coordinate stands out in almost all neurons; the "
-            "fraction with a positive gap (ours)",
+            f"{NAMES[law]} weights, n = {large}, k = {k}: a relevant coordinate stands out in almost all neurons; "
+            "the fraction with a positive gap (ours)",
             None,
             Region(low=0.9),
         )
@@ -158,9 +159,9 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     for row, k in zip(axes, DEGREES, strict=True):
         for axis, (n, _) in zip(row, settings.draws, strict=True):
             draw(axis, table[(table.n == n) & (table.k == k)], n, k)
-    axes[0, 0].legend(fontsize=7)
+    axes[-1, 0].legend(fontsize=7)
     for axis in axes[:, 0]:
-        axis.set_ylabel("density, in units of 1/majority")
+        axis.set_ylabel("fraction of neurons")
     for axis in axes[-1]:
         axis.set_xlabel("Fourier gap $\\Gamma$")
     figure.suptitle("Exact Fourier gaps of ReLU neurons with random weights", fontsize=11)
@@ -171,12 +172,12 @@ def draw(axis: Axes, table: pd.DataFrame, n: int, k: int) -> None:
     """Histograms of both laws; a few far values do not stretch the axis."""
     majority = majority_gap(n, k).weak
     low, high = np.quantile(table.gap, [0.002, 0.985])
-    bins = np.linspace(min(low, 0.0), max(high, 1.3 * majority), 45)
+    bins = np.linspace(min(low, 0.0), max(high, 1.3 * majority), 36)
     for i, law in enumerate(LAWS):
         gaps = table[table.law == law].gap.to_numpy()
-        share = np.full(len(gaps), majority / len(gaps) / (bins[1] - bins[0]))
-        axis.hist(gaps, bins=bins.tolist(), weights=share, histtype="step", label=f"{law} weights", **ink(i))
-    axis.axvline(majority, color="#a01010", linestyle="--", linewidth=1, label="sign weights: majority")
+        share = np.full(len(gaps), 1 / len(gaps))
+        axis.hist(gaps, bins=bins.tolist(), weights=share, histtype="step", label=f"{NAMES[law]} weights", **ink(i))
+    axis.axvline(majority, color="#a01010", linestyle="--", linewidth=1, label="signs: majority")
     axis.axvline(0, color="0.6", linewidth=0.6)
     axis.set_title(f"n = {n:,}, k = {k}")
-    axis.ticklabel_format(axis="x", style="sci", scilimits=(-2, 2))
+    axis.ticklabel_format(axis="x", style="sci", scilimits=(-1, 2))
