@@ -29,6 +29,7 @@ from .majority import (
     majority_coefficients as majority_coefficients,
     majority_weight as majority_weight,
 )
+from .routes import Routed as Routed, neuron_gradient as neuron_gradient
 from .sums import (
     exact_gradient_by_sums as exact_gradient_by_sums,
     gradient_by_sums as gradient_by_sums,
