@@ -214,6 +214,29 @@ def test_sign_weights_and_relu_give_majority(n, k):
     assert abs(gradient.bias) < 1e-15
 
 
+@pytest.mark.parametrize(("n", "k"), [(9, 2), (11, 4)])
+def test_lemma_2_for_a_whole_network(n, k):
+    """hidden-progress, Lemma 2, for the start of its Theorem 4 and the hinge loss: a paired network is 0 everywhere."""
+    network = pl.MLP(6, initialization=pl.SignInitialization(k), paired=True)(n, key=pl.root_key(5))
+    gradient = population_gradient(network, pl.Uniform(pl.Parity(n, range(k))))
+    signs, outputs_ = np.asarray(network.hidden[0].weight, float), np.asarray(network.output.weight, float)
+    xi = majority_coefficients(n)
+    level = np.where(np.arange(n) < k, xi[k - 1], xi[k + 1])
+    characters = np.prod(signs[:, :k], axis=1, keepdims=True) * signs
+    expected = -0.5 * outputs_[:, None] * level * characters
+    np.testing.assert_allclose(gradient.hidden[0].weight, expected, rtol=0, atol=1e-15)
+    assert not gradient.hidden[0].bias.any()
+
+
+def test_flipped_labels_shrink_the_gradient_of_the_zero_function():
+    """E[y f] with labels flipped with probability p is 1 - 2p times the clean one (hidden-progress, as corrected)."""
+    network, clean = pl.MLP(6, paired=True)(8, key=pl.root_key(6)), pl.Uniform(PARITY)
+    noisy = population_gradient(network, pl.FlippedLabels(clean, 0.3))
+    np.testing.assert_allclose(
+        noisy.hidden[0].weight, 0.4 * population_gradient(network, clean).hidden[0].weight, rtol=0, atol=1e-15
+    )
+
+
 @pytest.mark.parametrize(("n", "k"), [(101, 4), (501, 20)])
 def test_exact_sums_are_exact_fractions(n, k):
     signs = rng().choice([-1, 1], n)
