@@ -94,6 +94,12 @@ EXPERIMENTS = {
     "hidden-progress/fig7": ExperimentEntry(
         "hidden_progress.figure7", "convergence times by architecture, degree and batch size", 75
     ),
+    "hidden-progress/fig11": ExperimentEntry(
+        "hidden_progress.figure11", "exact Fourier gaps of random ReLU neurons, n = 15 to 1,001", 30
+    ),
+    "hidden-progress/fig12": ExperimentEntry(
+        "hidden_progress.figure12", "Fourier gaps of sinusoidal neurons, at the start and along SGD", 40
+    ),
     "learning-parities/ntk": ExperimentEntry(
         "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
     ),

@@ -18,6 +18,7 @@ LAYERS = (
     ("networks",),
     ("training",),
     ("analysis",),
+    ("bounds",),
     ("names",),
     ("sweep",),
     ("experiments", "bench"),
