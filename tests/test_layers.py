@@ -17,6 +17,8 @@ LAYERS = (
     ("distributions",),
     ("networks",),
     ("training",),
+    ("analysis",),
+    ("bounds",),
     ("names",),
     ("sweep",),
     ("experiments", "bench"),

@@ -1,0 +1,13 @@
+"""WHAT CANNOT BE, and what is promised: bounds with their assumptions checked one by one."""
+
+from .base import Assumption as Assumption, Bound as Bound, Part as Part
+from .linear import (
+    fixed_features as fixed_features,
+    fixed_features_by_convexity as fixed_features_by_convexity,
+    fixed_features_theorem as fixed_features_theorem,
+    given_features as given_features,
+    gradient_at_zero as gradient_at_zero,
+    kernel as kernel,
+    kernel_of_dimension as kernel_of_dimension,
+    parity_correlations as parity_correlations,
+)
