@@ -11,3 +11,12 @@ from .linear import (
     kernel_of_dimension as kernel_of_dimension,
     parity_correlations as parity_correlations,
 )
+from .queries import (
+    correlated_members as correlated_members,
+    family_queries as family_queries,
+    gate_product_queries as gate_product_queries,
+    gram as gram,
+    gram_of_targets as gram_of_targets,
+    parity_queries as parity_queries,
+    spectral_dimension as spectral_dimension,
+)

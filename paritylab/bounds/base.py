@@ -78,6 +78,14 @@ def number(value: int | float) -> str:
     return f"{value:.4g}"
 
 
+def as_float(value: int | float) -> float:
+    """A number as a float, infinite where it is a whole number beyond the range of floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def check_positive(**values: int | float) -> None:
     """Sizes and norms must be positive."""
     for name, value in values.items():
