@@ -20,3 +20,15 @@ from .queries import (
     parity_queries as parity_queries,
     spectral_dimension as spectral_dimension,
 )
+from .sign_rank import (
+    forster as forster,
+    forster_weighted as forster_weighted,
+    gate_product_matrix as gate_product_matrix,
+    integer_network_rank as integer_network_rank,
+    integer_width as integer_width,
+    margin_network_rank as margin_network_rank,
+    margin_width as margin_width,
+    rank_of_units as rank_of_units,
+    razborov_sherstov_matrix as razborov_sherstov_matrix,
+    search_weights as search_weights,
+)
