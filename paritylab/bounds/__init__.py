@@ -1,6 +1,14 @@
 """WHAT CANNOT BE, and what is promised: bounds with their assumptions checked one by one."""
 
 from .base import Assumption as Assumption, Bound as Bound, Part as Part
+from .discrepancy import (
+    UnitBounds as UnitBounds,
+    hard_tanh_correlation as hard_tanh_correlation,
+    threshold_correlation as threshold_correlation,
+    unit_bounds as unit_bounds,
+    unit_correlation as unit_correlation,
+    variation_correlation as variation_correlation,
+)
 from .linear import (
     fixed_features as fixed_features,
     fixed_features_by_convexity as fixed_features_by_convexity,
@@ -19,6 +27,18 @@ from .queries import (
     gram_of_targets as gram_of_targets,
     parity_queries as parity_queries,
     spectral_dimension as spectral_dimension,
+)
+from .shallow import (
+    ShallowNetwork as ShallowNetwork,
+    discrepancy_width as discrepancy_width,
+    error_from_moments as error_from_moments,
+    error_from_rank as error_from_rank,
+    hinge_curve as hinge_curve,
+    hinge_of_sizes as hinge_of_sizes,
+    margin_error as margin_error,
+    network_correlation as network_correlation,
+    network_hinge as network_hinge,
+    weighted_error as weighted_error,
 )
 from .sign_rank import (
     forster as forster,
