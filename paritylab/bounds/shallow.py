@@ -139,8 +139,8 @@ def hinge_of_sizes(
     return Bound(
         value,
         "at least",
-        f"No network of {width:,} ReLU units with weights up to {number(weight)} and outputs up to {number(output)} has "
-        f"a hinge loss below {number(value)} on a product of {half} gates.",
+        f"No network of {width:,} ReLU units with weights up to {number(weight)} and outputs up to {number(output)} "
+        f"has a hinge loss below {number(value)} on a product of {half} gates.",
         "depth-separation-memo, Theorem A",
         (),
         (Part("correlation", correlation),),

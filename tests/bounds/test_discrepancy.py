@@ -87,17 +87,19 @@ def ascend(half: int, signs: np.ndarray, units: int, steps: int) -> tuple[np.nda
     return weights[:, :half], weights[:, half:-1], weights[:, -1]
 
 
-@pytest.mark.parametrize(("half", "units", "steps"), [(2, 40, 100), (4, 40, 100), (6, 20, 60), (8, 4, 25)])
-def test_no_adversary_violates_its_bound(half, units, steps):
+@pytest.mark.parametrize(
+    ("half", "units", "steps", "reached"),
+    [(2, 40, 100, 0.271), (4, 40, 100, 0.0742), (6, 20, 60, 0.0210), (8, 4, 25, 0.004)],
+)
+def test_no_adversary_violates_its_bound(half, units, steps, reached):
+    """`reached` is what the memo's ascent reached for the correlation over the length (ours at n = 8)."""
     signs = bounds.gate_product_matrix(np.ones(half, int))
     left, right, bias = ascend(half, signs, units, steps)
     found = np.abs(correlations(left, right, bias, signs, relu))
     forms = bounds.unit_bounds(left, right, bias)
     assert np.all(found <= forms.best * (1 + 1e-12))
-    start = np.abs(correlations(*random_units(half, 3), signs, relu)) / bounds.unit_bounds(*random_units(half, 3)).tails
-    ratio = (found / forms.tails).max()
-    # The adversary is worth its name: nearer to the bound than 300 random units, or nearly at it.
-    assert ratio > min(0.75, start.max())
+    length = np.abs(left).sum(axis=1) + np.abs(right).sum(axis=1) + np.abs(bias)
+    assert (found / length).max() > 0.85 * reached  # the adversary is worth its name
 
 
 def test_the_integral_of_tails_against_quadrature():
