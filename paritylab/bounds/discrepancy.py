@@ -56,7 +56,7 @@ def unit_bounds(
     shrink = 2.0 ** (-half / 2)
     sums = np.abs(left).sum(axis=1) + np.abs(right).sum(axis=1)
     integral = _integral_of_tails if half <= LARGEST_SORTED_HALF else _integral_of_chernoff
-    tails = np.array([integral(*unit) for unit in zip(left, right, bias, strict=True)], float)
+    tails = np.array([integral(*unit) for unit in zip(left, right, bias.tolist(), strict=True)], float)
     norms = math.sqrt(math.pi) * (np.linalg.norm(left, axis=1) + np.linalg.norm(right, axis=1))
     mirrored = np.where(bias > 0, shrink**2 * (sums + np.abs(bias)), 0.0)  # relu(t) = t + relu(-t)
     return UnitBounds(shrink * np.maximum(sums + bias, 0), shrink * tails, shrink * norms + mirrored)
@@ -142,7 +142,7 @@ def _sums(weights: Float[np.ndarray, " half"]) -> Float[np.ndarray, " points"]:
     return np.sort(sums)
 
 
-def _integral_of_tails(left: np.ndarray, right: np.ndarray, bias: np.floating) -> float:
+def _integral_of_tails(left: np.ndarray, right: np.ndarray, bias: float) -> float:
     """The integral of sqrt(P[<w, x> > s] P[<v, z> + b >= -s]) ds: both factors are steps between the sums."""
     above = _sums(left)
     from_here = -_sums(right)[::-1] - bias
@@ -153,7 +153,7 @@ def _integral_of_tails(left: np.ndarray, right: np.ndarray, bias: np.floating) -
     return float(np.sum(np.sqrt(more * reached) * np.diff(ends)))
 
 
-def _integral_of_chernoff(left: np.ndarray, right: np.ndarray, bias: np.floating) -> float:
+def _integral_of_chernoff(left: np.ndarray, right: np.ndarray, bias: float) -> float:
     """No less than `_integral_of_tails`: each cell takes either tail where it is largest in the cell."""
     low, high = -np.abs(right).sum() - bias, np.abs(left).sum()
     if high <= low:
