@@ -52,3 +52,13 @@ from .sign_rank import (
     razborov_sherstov_matrix as razborov_sherstov_matrix,
     search_weights as search_weights,
 )
+from .upper import (
+    layerwise_circuit as layerwise_circuit,
+    layerwise_circuit_product as layerwise_circuit_product,
+    one_step_learning as one_step_learning,
+    polynet_steps as polynet_steps,
+    symmetric_initialization as symmetric_initialization,
+    time_near_chance as time_near_chance,
+    two_layer_loss as two_layer_loss,
+    two_layer_sizes as two_layer_sizes,
+)
