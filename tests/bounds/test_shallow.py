@@ -64,7 +64,7 @@ def adversarial(half: int) -> list[bounds.ShallowNetwork]:
     def reach(arrays):
         hidden, output = arrays.hidden[0], arrays.output
         radius = jnp.abs(hidden.weight).sum(axis=1) + hidden.bias
-        return jnp.abs(output.bias) * 2.0 ** (-half / 2) + jnp.abs(output.weight) @ jnp.maximum(radius, 0.0)
+        return jnp.abs(output.bias) + jnp.abs(output.weight) @ jnp.maximum(radius, 0.0)
 
     correlation = lambda arrays: jnp.mean(signs * eqx.combine(arrays, static).columns(points.T))
     hinge = lambda arrays: jnp.mean(jnp.maximum(1 - signs * eqx.combine(arrays, static).columns(points.T), 0.0))
