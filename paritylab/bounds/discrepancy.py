@@ -1,0 +1,174 @@
+"""How much can one unit correlate with a product of gates? Hardly: the discrepancy bounds.
+
+F(x, z) is a product of n gates g_i(x_i, z_i), each an AND or an OR, and (x, z) is uniform on two halves of
+n bits. The matrix of F has spectral norm 2^(n/2), so on a rectangle of rows and columns F is nearly
+balanced (Lindsey's lemma: |E[F p(x) q(z)]| <= 2^(-n/2) |p|_2 |q|_2). A ReLU unit of
+t = <w, x> + <v, z> + b is an integral of rectangles, relu(a + c) = integral of 1{a > s} 1{-c <= s} ds,
+and a threshold unit a staircase of them. Sources: depth-separation-memo, Section 2, Lemmas 1 to 3, which
+complete the draft depth-separation.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from .base import Bound, check_positive, number
+
+LARGEST_SORTED_HALF = 20
+"""2**20 sums of one half are sorted; above, tails are bounded instead."""
+
+CELLS = 2000
+EXPONENTS = 120
+
+
+class UnitBounds(NamedTuple):
+    """Three bounds on |E[F relu(<w, x> + <v, z> + b)]|, one entry for each unit."""
+
+    length: Float[np.ndarray, " units"]
+    """B1, 2^(-n/2) (|w|_1 + |v|_1 + b)_+: the length of the integral."""
+    tails: Float[np.ndarray, " units"]
+    """B2, 2^(-n/2) times the integral of sqrt(P[<w, x> > s] P[<v, z> + b >= -s]): the sharpest form."""
+    norms: Float[np.ndarray, " units"]
+    """B3, 2^(-n/2) sqrt(pi) (|w|_2 + |v|_2), and for b > 0 also 2^-n (|w|_1 + |v|_1 + b)."""
+
+    @property
+    def best(self) -> Float[np.ndarray, " units"]:
+        """The least of the three for each unit."""
+        return np.min(self, axis=0)
+
+
+def unit_bounds(
+    left: Float[np.ndarray, "units half"], right: Float[np.ndarray, "units half"], bias: Float[np.ndarray, " units"]
+) -> UnitBounds:
+    """B1, B2 and B3 for each ReLU unit with weights `left` on x and `right` on z (depth-separation-memo, Lemma 2).
+
+    B2 is exact up to halves of 20 bits, by sorting the 2^n sums of each half. Above, each probability is
+    replaced by its Chernoff bound min over t of exp(-t s) prod cosh(t w_j), and the integral by a sum
+    that is no smaller.
+
+    >>> one = np.ones((1, 4))
+    >>> [round(float(form[0]), 4) for form in unit_bounds(one, one, np.zeros(1))]
+    [2.0, 0.7056, 1.7725]
+    """
+    half = left.shape[1]
+    shrink = 2.0 ** (-half / 2)
+    sums = np.abs(left).sum(axis=1) + np.abs(right).sum(axis=1)
+    integral = _integral_of_tails if half <= LARGEST_SORTED_HALF else _integral_of_chernoff
+    tails = np.array([integral(*unit) for unit in zip(left, right, bias.tolist(), strict=True)], float)
+    norms = math.sqrt(math.pi) * (np.linalg.norm(left, axis=1) + np.linalg.norm(right, axis=1))
+    mirrored = np.where(bias > 0, shrink**2 * (sums + np.abs(bias)), 0.0)  # relu(t) = t + relu(-t)
+    return UnitBounds(shrink * np.maximum(sums + bias, 0), shrink * tails, shrink * norms + mirrored)
+
+
+def unit_correlation(left: Float[np.ndarray, " half"], right: Float[np.ndarray, " half"], bias: int | float) -> Bound:
+    """The best of B1, B2 and B3 for one ReLU unit (depth-separation-memo, Lemma 2).
+
+    >>> print(unit_correlation(np.ones(4), np.ones(4), 0))
+    This unit correlates with every product of 4 gates by at most 0.7056. [depth-separation-memo, Lemma 2 (B2)]
+    """
+    forms = unit_bounds(left[None], right[None], np.array([float(bias)]))
+    place = int(np.argmin([form[0] for form in forms]))
+    value = float(forms[place][0])
+    return Bound(
+        value,
+        "at most",
+        f"This unit correlates with every product of {len(left)} gates by at most {number(value)}.",
+        f"depth-separation-memo, Lemma 2 (B{place + 1})",
+    )
+
+
+def threshold_correlation(half: int) -> Bound:
+    """|E[F 1{t > s}]| <= (n + 1) 2^(-n/2) for any weights and any threshold (depth-separation-memo, Lemma 3).
+
+    Sorted by <w, x> and <v, z>, the set is a staircase; it falls into n + 1 dyadic levels of blocks with
+    disjoint rows and disjoint columns, and each level contributes at most 2^(-n/2).
+
+    >>> threshold_correlation(8).value
+    0.5625
+    """
+    check_positive(half=half)
+    value = (half + 1) * 2.0 ** (-half / 2)
+    return Bound(
+        value,
+        "at most",
+        f"No threshold unit correlates with a product of {half} gates by more than {number(value)}.",
+        "depth-separation-memo, Lemma 3",
+    )
+
+
+def variation_correlation(half: int, *, variation: int | float, start: int | float = 0.0) -> Bound:
+    """|E[F phi(t)]| <= V (n + 1) 2^(-n/2) + 2^-n |phi(-inf)| for an activation of total variation V.
+
+    It is a mixture of thresholds and a constant (depth-separation-memo, Lemma 3). Sign: V = 2, start = -1.
+
+    >>> round(variation_correlation(8, variation=2, start=-1).value, 4)
+    1.1289
+    """
+    check_positive(half=half, variation=variation)
+    value = variation * threshold_correlation(half).value + 2.0**-half * abs(start)
+    return Bound(
+        value,
+        "at most",
+        f"No unit with an activation of variation {number(variation)} correlates with a product of {half} gates by "
+        f"more than {number(value)}.",
+        "depth-separation-memo, Lemma 3",
+    )
+
+
+def hard_tanh_correlation(half: int, *, radius: int | float) -> Bound:
+    """min(2(n + 1), 2R) 2^(-n/2) + 2^-n for clip(t, -1, 1) with |w|_1 + |v|_1 + |b| <= R (depth-separation-memo).
+
+    >>> hard_tanh_correlation(8, radius=3).value
+    0.37890625
+    """
+    check_positive(half=half, radius=radius)
+    value = 2 * min(half + 1, radius) * 2.0 ** (-half / 2) + 2.0**-half
+    return Bound(
+        value,
+        "at most",
+        f"No hard-tanh unit of radius {number(radius)} correlates with a product of {half} gates by more than "
+        f"{number(value)}.",
+        "depth-separation-memo, Lemma 3",
+    )
+
+
+def _sums(weights: Float[np.ndarray, " half"]) -> Float[np.ndarray, " points"]:
+    """<w, x> over all x, sorted."""
+    sums = np.zeros(1)
+    for weight in weights:
+        sums = np.concatenate([sums - weight, sums + weight])
+    return np.sort(sums)
+
+
+def _integral_of_tails(left: np.ndarray, right: np.ndarray, bias: float) -> float:
+    """The integral of sqrt(P[<w, x> > s] P[<v, z> + b >= -s]) ds: both factors are steps between the sums."""
+    above = _sums(left)
+    from_here = -_sums(right)[::-1] - bias
+    ends = np.sort(np.concatenate([above, from_here]))
+    starts = ends[:-1]
+    more = 1 - np.searchsorted(above, starts, side="right") / len(above)
+    reached = np.searchsorted(from_here, starts, side="right") / len(from_here)
+    return float(np.sum(np.sqrt(more * reached) * np.diff(ends)))
+
+
+def _integral_of_chernoff(left: np.ndarray, right: np.ndarray, bias: float) -> float:
+    """No less than `_integral_of_tails`: each cell takes either tail where it is largest in the cell."""
+    low, high = -np.abs(right).sum() - bias, np.abs(left).sum()
+    if high <= low:
+        return 0.0
+    grid = np.linspace(low, high, CELLS + 1)
+    logarithms = _log_tail(left, grid[:-1]) + _log_tail(right, -grid[1:] - bias)
+    return float(np.sum(np.exp(logarithms / 2)) * (high - low) / CELLS)
+
+
+def _log_tail(weights: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """An upper bound on log P[<w, x> >= s] at each place, from the best of a grid of exponents."""
+    norm = float(np.linalg.norm(weights))
+    if norm == 0:
+        return np.where(places <= 0, 0.0, -np.inf)
+    exponents = np.geomspace(1e-3, 1e2, EXPONENTS) / norm
+    scaled = exponents[:, None] * weights
+    log_moment = (np.logaddexp(scaled, -scaled) - math.log(2)).sum(axis=1)
+    return np.minimum((log_moment - np.outer(places, exponents)).min(axis=1), 0.0)

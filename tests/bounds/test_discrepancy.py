@@ -1,0 +1,150 @@
+"""The discrepancy bounds of units against exact enumeration."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from paritylab import bounds
+from paritylab.bounds import discrepancy
+from paritylab.cube import cube
+
+HALVES = (2, 4, 6, 8)
+UNITS = 300
+
+
+def random_units(half: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Units of several scales: Gaussian, with one heavy half, with few weights, with integer weights."""
+    rng = np.random.default_rng(seed)
+    scale = 10.0 ** rng.uniform(-1, 1, (UNITS, 1))
+    left, right = scale * rng.normal(size=(2, UNITS, half))
+    kind = rng.integers(0, 4, UNITS)[:, None]
+    right = np.where(kind == 1, 0.1 * right, right)
+    sparse = rng.random((2, UNITS, half)) < 0.5
+    left, right = (np.where((kind == 2) & mask, 0, part) for part, mask in zip((left, right), sparse, strict=True))
+    left, right = (np.where(kind == 3, np.round(part), part) for part in (left, right))
+    bias = rng.normal(size=UNITS) * np.abs(left).sum(axis=1) * rng.choice([0, 0.3, 1.0], UNITS)
+    return left, right, bias
+
+
+def correlations(left, right, bias, signs, activation) -> np.ndarray:
+    """E[F activation(t)] over all points, for each unit."""
+    x = np.asarray(cube(left.shape[1]), float)
+    found = [
+        np.mean(signs * activation(rows[:, None] + columns + shift))
+        for rows, columns, shift in zip(left @ x.T, right @ x.T, bias, strict=True)
+    ]
+    return np.array(found)
+
+
+relu = lambda t: np.maximum(t, 0)
+step = lambda t: (t > 0).astype(float)
+hard_tanh = lambda t: np.clip(t, -1, 1)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_no_unit_violates_its_bound(half):
+    """1,200 ReLU units and 1,200 threshold units over the four sizes; none of them may."""
+    left, right, bias = random_units(half, seed=half)
+    signs = bounds.gate_product_matrix(np.random.default_rng(half).choice([-1, 1], half))
+    found = np.abs(correlations(left, right, bias, signs, relu))
+    forms = bounds.unit_bounds(left, right, bias)
+    slack = 1e-12 * (1 + forms.length)
+    for name, form in zip(forms._fields, forms, strict=True):
+        assert np.all(found <= form + slack), name
+    assert np.all(forms.tails <= forms.length + slack)
+    assert found.max() > 0
+    thresholds = np.abs(correlations(left, right, bias, signs, step))
+    assert bounds.threshold_correlation(half).allows(thresholds.max())
+    assert bounds.variation_correlation(half, variation=1).allows(thresholds.max())
+
+
+@pytest.mark.parametrize("half", [3, 5])
+def test_other_activations(half):
+    left, right, bias = random_units(half, seed=7)
+    signs = bounds.gate_product_matrix(np.random.default_rng(1).choice([-1, 1], half))
+    found = np.abs(correlations(left, right, bias, signs, hard_tanh))
+    radius = np.abs(left).sum(axis=1) + np.abs(right).sum(axis=1) + np.abs(bias)
+    tight = np.array([bounds.hard_tanh_correlation(half, radius=max(float(r), 1e-9)).value for r in radius])
+    assert np.all(found <= tight + 1e-12)
+    assert bounds.variation_correlation(half, variation=2, start=-1).allows(found.max())
+    logistic = np.abs(correlations(left, right, bias, signs, lambda t: 1 / (1 + np.exp(-t))))
+    assert bounds.variation_correlation(half, variation=1).allows(logistic.max())
+
+
+def ascend(half: int, signs: np.ndarray, units: int, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Units that gradient ascent makes correlate as much as it can for their length |w|_1 + |v|_1 + |b|."""
+    rng = np.random.default_rng(5)
+    x = np.asarray(cube(half), float)
+    weights = rng.normal(size=(units, 2 * half + 1))
+    for count in range(steps):
+        rows, columns = weights[:, :half] @ x.T, weights[:, half:-1] @ x.T
+        active = (rows[:, :, None] + columns[:, None] + weights[:, -1, None, None] > 0) * signs / signs.size
+        by_row, by_column = active.sum(axis=2), active.sum(axis=1)
+        slope = np.column_stack([by_row @ x, by_column @ x, by_row.sum(axis=1)])
+        value, length = (slope * weights).sum(axis=1, keepdims=True), np.abs(weights).sum(axis=1, keepdims=True)
+        slope = slope / length - value / length**2 * np.sign(weights)
+        weights += 0.3 / (1 + count / 10) * slope / (np.linalg.norm(slope, axis=1, keepdims=True) + 1e-9)
+    return weights[:, :half], weights[:, half:-1], weights[:, -1]
+
+
+@pytest.mark.parametrize(
+    ("half", "units", "steps", "reached"),
+    [(2, 40, 100, 0.271), (4, 40, 100, 0.0742), (6, 20, 60, 0.0210), (8, 4, 25, 0.004)],
+)
+def test_no_adversary_violates_its_bound(half, units, steps, reached):
+    """`reached` is what the memo's ascent reached for the correlation over the length (ours at n = 8)."""
+    signs = bounds.gate_product_matrix(np.ones(half, int))
+    left, right, bias = ascend(half, signs, units, steps)
+    found = np.abs(correlations(left, right, bias, signs, relu))
+    forms = bounds.unit_bounds(left, right, bias)
+    assert np.all(found <= forms.best * (1 + 1e-12))
+    length = np.abs(left).sum(axis=1) + np.abs(right).sum(axis=1) + np.abs(bias)
+    assert (found / length).max() > 0.85 * reached  # the adversary is worth its name
+
+
+def test_the_integral_of_tails_against_quadrature():
+    left, right, bias = random_units(5, seed=2)
+    x = np.asarray(cube(5), float)
+    for unit in range(10):
+        first, second = np.sort(x @ left[unit]), np.sort(x @ right[unit] + bias[unit])
+        grid = np.linspace(-second[-1], first[-1], 200_001)
+        more = 1 - np.searchsorted(first, grid, side="right") / 32
+        reached = 1 - np.searchsorted(second, -grid, side="left") / 32
+        expected = np.sqrt(more * reached).mean() * max(grid[-1] - grid[0], 0)
+        found = bounds.unit_bounds(left[[unit]], right[[unit]], bias[[unit]]).tails[0] * 2**2.5
+        assert found == pytest.approx(expected, rel=2e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize("half", [6, 12])
+def test_chernoff_tails_are_above_the_exact_ones_and_not_far(half):
+    """Not far without a bias; far out in the tails, Chernoff's bound lacks a polynomial factor."""
+    left, right, bias = random_units(half, seed=4)
+    for unit in range(10):
+        for shift in (0.0, bias[unit]):
+            exact = discrepancy._integral_of_tails(left[unit], right[unit], shift)
+            above = discrepancy._integral_of_chernoff(left[unit], right[unit], shift)
+            assert exact <= above + 1e-12
+            assert shift or above <= 2.5 * exact + 1e-9
+
+
+def test_the_chernoff_tail_is_a_bound_on_the_binomial():
+    places = np.arange(-60.0, 61.0, 2.0)
+    exact = scipy.stats.binom.sf((places + 60) / 2 - 1, 60, 0.5)
+    bound = np.exp(discrepancy._log_tail(np.ones(60), places))
+    assert np.all(exact <= bound)
+    assert np.all(bound <= np.minimum(1, np.exp(-(np.maximum(places, 0) ** 2) / 120)) * 1.01)  # no worse than Hoeffding
+
+
+@pytest.mark.parametrize("half", [30, 100])
+def test_beyond_sorting_the_tails_stay_near_or_below_the_norms(half):
+    rng = np.random.default_rng(6)
+    left, right = rng.normal(size=(2, 5, half))
+    forms = bounds.unit_bounds(left, right, -np.abs(rng.normal(size=5)))
+    assert np.all(forms.tails <= 1.01 * forms.norms)
+    assert np.all(forms.tails > 0)
+
+
+def test_a_unit_that_never_fires_correlates_with_nothing():
+    forms = bounds.unit_bounds(np.ones((1, 3)), np.ones((1, 3)), np.array([-7.0]))
+    assert forms.length[0] == forms.tails[0] == 0
+    assert bounds.unit_correlation(np.ones(25), np.ones(25), -60).value == 0
