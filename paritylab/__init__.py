@@ -53,14 +53,25 @@ if TYPE_CHECKING:
         wilson_interval as wilson_interval,
     )
     from .targets import (
+        GATES as GATES,
         AbstractTarget as AbstractTarget,
+        GateProduct as GateProduct,
         Parity as Parity,
         Symmetric as Symmetric,
+        TreeCircuit as TreeCircuit,
+        as_inner_product as as_inner_product,
+        circuit_from_formula as circuit_from_formula,
+        count_of_functions as count_of_functions,
         full_parity as full_parity,
+        inner_product_mod_two as inner_product_mod_two,
         majority as majority,
+        parity_circuit as parity_circuit,
+        random_circuit as random_circuit,
         random_disjoint_parity as random_disjoint_parity,
+        random_gate_product as random_gate_product,
         random_parity as random_parity,
         random_symmetric as random_symmetric,
+        razborov_sherstov as razborov_sherstov,
     )
     from .training import (
         AbstractRecord as AbstractRecord,
@@ -85,8 +96,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "cube": "bit_mask root_key",
     "statistics": "median_interval quantile wilson_interval",
-    "targets": "AbstractTarget Parity Symmetric full_parity majority random_disjoint_parity random_parity "
-    "random_symmetric",
+    "targets": "GATES AbstractTarget GateProduct Parity Symmetric TreeCircuit as_inner_product circuit_from_formula "
+    "count_of_functions full_parity inner_product_mod_two majority parity_circuit random_circuit "
+    "random_disjoint_parity random_gate_product random_parity random_symmetric razborov_sherstov",
     "distributions": "AbstractDistribution Encoded FlippedLabels Mixture Points Product RandomTask ShiftedInputs "
     "Uniform draw",
     "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet GaussianInitialization "
