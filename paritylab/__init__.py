@@ -13,15 +13,31 @@ if TYPE_CHECKING:
     from .cube import bit_mask as bit_mask, root_key as root_key
     from .distributions import (
         AbstractDistribution as AbstractDistribution,
+        AbstractOutputs as AbstractOutputs,
+        EasyHalf as EasyHalf,
         Encoded as Encoded,
         FlippedLabels as FlippedLabels,
+        Generative as Generative,
+        IndependentOutputs as IndependentOutputs,
         Mixture as Mixture,
+        OutputMoments as OutputMoments,
         Points as Points,
         Product as Product,
+        RandomSubset as RandomSubset,
         RandomTask as RandomTask,
+        SharedSign as SharedSign,
         ShiftedInputs as ShiftedInputs,
         Uniform as Uniform,
+        balanced_gates as balanced_gates,
         draw as draw,
+        equal_gates as equal_gates,
+        independent_gates as independent_gates,
+        leave_one_out as leave_one_out,
+        noisy_equal as noisy_equal,
+        random_subset as random_subset,
+        separation as separation,
+        sparse_pairs as sparse_pairs,
+        stealth as stealth,
     )
     from .networks import (
         MLP as MLP,
@@ -99,8 +115,10 @@ _HOMES = {
     "targets": "GATES AbstractTarget GateProduct Parity Symmetric TreeCircuit as_inner_product circuit_from_formula "
     "count_of_functions full_parity inner_product_mod_two majority parity_circuit random_circuit "
     "random_disjoint_parity random_gate_product random_parity random_symmetric razborov_sherstov",
-    "distributions": "AbstractDistribution Encoded FlippedLabels Mixture Points Product RandomTask ShiftedInputs "
-    "Uniform draw",
+    "distributions": "AbstractDistribution AbstractOutputs EasyHalf Encoded FlippedLabels Generative "
+    "IndependentOutputs Mixture OutputMoments Points Product RandomSubset RandomTask SharedSign ShiftedInputs Uniform "
+    "balanced_gates draw equal_gates independent_gates leave_one_out noisy_equal random_subset "
+    "separation sparse_pairs stealth",
     "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet GaussianInitialization "
     "GlorotInitialization NeuronRecipe OscillatingPolynomial PolyNet Power SignInitialization Sinusoid "
     "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag realize relu relu6 sigmoid square",
