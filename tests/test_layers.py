@@ -17,6 +17,7 @@ LAYERS = (
     ("distributions",),
     ("networks",),
     ("training",),
+    ("analysis",),
     ("names",),
     ("sweep",),
     ("experiments", "bench"),
