@@ -16,6 +16,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..cube import cube
 from ..distributions import AbstractDistribution, EasyHalf, FlippedLabels, Generative, Mixture, Points, Product, Uniform
+from ..distributions.base import Examples
 from ..distributions.generative import uniform_patterns
 from ..distributions.outputs import IndependentOutputs
 from ..targets import GateProduct, TreeCircuit
@@ -137,7 +138,7 @@ def sampled_tables(
     parts, weights = [], []
     for number, start in enumerate(range(0, size, SAMPLE_BATCH)):
         batch = min(SAMPLE_BATCH, size - start)
-        x, y = distribution.sample(jr.fold_in(key, number), batch)
+        x, y = _drawn(distribution, jr.fold_in(key, number), batch)
         equal = np.full(batch, 1 / batch)
         parts.append(_averaged(target, x, np.asarray(y, float), equal, "sample"))
         weights.append(batch / size)
@@ -250,6 +251,11 @@ def _averaged(
     ]
     probability, signal = (np.concatenate(part) for part in sums)
     return _tables(target, probability, signal, float(labelled.sum()), route)
+
+
+@eqx.filter_jit
+def _drawn(distribution: AbstractDistribution, key: PRNGKeyArray, batch: int) -> Examples:
+    return distribution.sample(key, batch)
 
 
 @eqx.filter_jit

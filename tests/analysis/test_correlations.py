@@ -139,24 +139,32 @@ def test_a_verdict_in_words():
     assert audit(circuit, Generative(circuit)).verdict == (
         "Local correlation holds with Delta = 0.667; the weakest is gate (1, 0) (AND) with c = 0.667; patterns are "
         "independent of the label given their gate; a pattern that occurs has probability at least 0.111; "
-        "by the sign test about 55 examples are enough."
+        "by the sign test about 61 examples are enough."
     )
 
 
 def test_a_mixture_can_break_property_two_and_keep_property_one():
-    target = GateProduct(("OR", "AND", "OR", "AND", "AND"))
+    target = GateProduct(("OR", "AND", "OR", "AND", "AND", "OR", "AND", "OR", "AND"))
     found = audit(target, separation(sparse_pairs(target, 0.25)))  # depth-separation-memo, Section 4
     assert found.property_1 and not found.property_2 and math.isfinite(found.samples)
     assert "but patterns are not independent" in found.verdict
     assert np.all(label_gap(gate_tables(target, sparse_pairs(target, 0.25))) <= 0)  # each half alone keeps it
 
 
+def test_few_sparse_pairs_can_lose_to_the_uniform_half():
+    """With five pairs the uniform half's own 2**-n turns signs for some g: E5 fails there, and not from seven on."""
+    by_ands = lambda n: [GateProduct(np.where(np.arange(n) < ands, -1.0, 1.0)) for ands in range(n + 1)]
+    finite = lambda n: [math.isfinite(audit(t, separation(sparse_pairs(t, 0.25))).samples) for t in by_ands(n)]
+    assert finite(5) == [True, True, True, False, False, True]
+    assert all(finite(7)) and all(finite(9)) and all(finite(25))
+
+
 def test_a_sample_is_judged_within_its_error():
     circuit = random_circuit(16, key=root_key(0))
     found = audit(circuit, sampled_tables(circuit, Generative(circuit), 20_000, key=root_key(0)))
     assert found.property_1 and found.property_2
-    target = GateProduct(("OR", "AND", "AND"))
-    task = separation(sparse_pairs(target, 0.9))
+    target = GateProduct(("OR", "AND", "OR", "AND", "AND", "OR", "AND", "OR", "AND"))
+    task = separation(sparse_pairs(target, 0.25))
     assert not audit(target, sampled_tables(target, task, 20_000, key=root_key(0))).property_2
 
 
@@ -282,7 +290,7 @@ def test_leaving_one_out_serves_even_numbers(n):
         half, whole = gate_tables(target, leave_one_out(target)), audit(target, separation(leave_one_out(target)))
         np.testing.assert_allclose(half.correlation, 1 - 1 / n, rtol=1e-12)
         assert half.label_mean == 0
-        assert whole.slack == pytest.approx((1 - 1 / n) / 2, abs=3 / 2 ** (n + 1))
+        assert whole.slack == pytest.approx((1 - 1 / n) / 2, abs=3 / 2 ** (n + 1) + 1e-13)
         assert whole.least_probability == pytest.approx(5 / 24 - 1 / (12 * n), rel=1e-12)
         if n < 100:
             assert reveals_gates(leave_one_out, target) == "single pairs"
@@ -309,18 +317,18 @@ def test_a_subset_with_uniform_rest_has_exponentially_little_correlation():
 def test_the_uniform_half_reveals_nothing_and_other_laws_say_so():
     target = GateProduct(("OR", "AND", "OR"))
     assert reveals_gates(Uniform, target) == "no"
-    with pytest.raises(ValueError, match="mixtures of them, got Product. Write it as an `EasyHalf`"):
+    with pytest.raises(ValueError, match=r"mixtures of them, got Product\. Write it as an `EasyHalf`"):
         reveals_gates(lambda target: Product(target, 0.0), target)
 
 
 def test_lemma_three_bounds_the_least_probability():
     """A product distribution with local correlation Delta has patterns of probability at least Delta**2 / 4."""
     rng, held = np.random.default_rng(0), 0
-    for seed in range(60):
-        circuit = random_circuit(8, key=root_key(seed))
-        found = audit(circuit, Product(circuit, rng.uniform(-0.5, 0.5, 8)))
+    for _ in range(200):
+        circuit = TreeCircuit(4, rng.choice(["XNOR", "XOR", "OR", "AND"], 3).tolist())
+        found = audit(circuit, Product(circuit, rng.uniform(0.1, 0.9, 4) * rng.choice([-1, 1], 4)))
         assert found.property_2
         if found.slack_with_inputs > 0:
             held += 1
             assert found.least_probability >= found.slack_with_inputs**2 / 4
-    assert held >= 5
+    assert held >= 20
