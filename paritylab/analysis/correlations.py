@@ -19,6 +19,8 @@ from .tables import GateTables, GateTarget, gate_tables
 
 ROUNDING = 1e-9
 """Differences of float64 sums below this count as none."""
+HOPELESS = 1e12
+"""Nobody draws more examples than this."""
 
 
 def node_correlations(circuit: TreeCircuit, tables: GateTables) -> tuple[Float[np.ndarray, " _"], ...]:
@@ -137,10 +139,11 @@ class Audit:
             if self.property_2
             else "but patterns are not independent of the label given their gate (property 2 fails)"
         )
+        in_name = " in name only," if HOPELESS < self.samples < math.inf else ""
         needed = "no sample is large enough" if math.isinf(self.samples) else f"about {self.samples:.4g} examples are"
         enough = "" if math.isinf(self.samples) else " enough"
         return (
-            f"Local correlation holds with Delta = {self.slack:.3g}; the weakest is {name} with c = {c:.3g}; "
+            f"Local correlation holds{in_name} with Delta = {self.slack:.3g}; the weakest is {name} with c = {c:.3g}; "
             f"{independent}; a pattern that occurs has probability at least {self.least_probability:.3g}; "
             f"by the sign test {needed}{enough}."
         )
@@ -171,8 +174,7 @@ def audit(
         influence, of_inputs = np.ones(target.pairs), np.zeros(0)
     matters, label = influence > 0, abs(tables.label_mean)
     strength = np.where(matters, np.abs(tables.correlation), np.inf)
-    # The label itself, gate (0, 0) of a circuit, always has c = 1: it is the weakest only of itself.
-    weakest = int(np.argmin(strength))
+    weakest = int(np.argmax(strength <= strength.min() * (1 + 1e-12)))  # the first of those alike but for rounding
     slack = float(strength[weakest]) - label
     if abs(slack) <= 1e-12 * (1.0 if "enumeration" in tables.route else label):  # rounding of a sum, or of a product
         slack = 0.0

@@ -238,11 +238,17 @@ def _averaged(
     route: str,
 ) -> GateTables:
     """Tables of examples with weights."""
+    points = np.asarray(x)
+    if not np.all(np.abs(points) == 1):
+        raise ValueError(
+            f"Gates read points of -1 and +1, got a coordinate {float(points[np.abs(points) != 1][0]):.3g}. "
+            "Use the distribution without its encoding or shift."
+        )
     if isinstance(target, TreeCircuit):
         levels = [np.asarray(level) < 0 for level in _nodes(target, x)[1:]]
         patterns = [level[:, 0::2] + 2 * level[:, 1::2] for level in levels]
     else:
-        bits = np.asarray(x) < 0
+        bits = points < 0
         patterns = [bits[:, : target.pairs] + 2 * bits[:, target.pairs :]]
     labelled = weights * y
     sums = [

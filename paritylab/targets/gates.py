@@ -8,6 +8,7 @@ of `cube(2)`: (+,+), (-,+), (+,-), (-,-).
 from collections.abc import Sequence
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -132,7 +133,8 @@ class GateProduct(AbstractTarget):
         """The tables of the gates: OR and AND are the two halves of (o + x + z - o x z) / 2."""
         signs = np.array([1.0, -1.0])
         first, second = signs[:, None] * np.ones((2, 2)), signs[None, :] * np.ones((2, 2))
-        o = self.ors[..., None, None]
+        known = not isinstance(self.ors, jax.core.Tracer)  # then in float64, for what is computed exactly from them
+        o = (np.asarray(self.ors, float) if known else self.ors)[..., None, None]
         return (o * (1 - first * second) + first + second) / 2
 
     def gate_outputs(self, x: Float[Array, " n"]) -> Float[Array, " pairs"]:

@@ -143,6 +143,13 @@ def test_a_verdict_in_words():
     )
 
 
+def test_a_correlation_that_nobody_sees_holds_in_name_only():
+    target = GateProduct(("OR",) * 51)
+    verdict = audit(target, separation(balanced_gates(target))).verdict
+    assert verdict.startswith("Local correlation holds in name only, with Delta = 2.22e-16; the weakest is gate 0 (OR)")
+    assert verdict.endswith("by the sign test about 2.573e+32 examples are enough.")
+
+
 def test_a_mixture_can_break_property_two_and_keep_property_one():
     target = GateProduct(("OR", "AND", "OR", "AND", "AND", "OR", "AND", "OR", "AND"))
     found = audit(target, separation(sparse_pairs(target, 0.25)))  # depth-separation-memo, Section 4

@@ -11,6 +11,7 @@ from paritylab import (
     GateProduct,
     Generative,
     Product,
+    Uniform,
     balanced_gates,
     circuit_from_formula,
     equal_gates,
@@ -69,6 +70,20 @@ def test_the_memos_predictions(name, n):
     # rounded where we take the next integer; the others differ by up to half a digit and by a g beside the median.
     tolerance = 1 if value < 1000 else 0.05 * value
     assert low - tolerance <= value <= high + tolerance
+
+
+@pytest.mark.parametrize(
+    ("n", "task", "printed"),
+    [
+        (9, Uniform, 2e6),
+        (15, Uniform, 9e9),
+        (25, lambda target: separation(noisy_equal(target, 0.1)), 1.2e7),
+    ],
+)
+def test_the_memos_predictions_of_failure(n, task, printed):
+    """Section 3.7: the uniform half alone, and E6 with too much noise. The printed digits leave 15%."""
+    target = GateProduct(("OR", "AND") * (n // 2) + ("OR",))
+    assert predicted_samples(gate_tables(target, task(target))) == pytest.approx(printed, rel=0.15)
 
 
 def test_samples_grow_like_log_n_or_n_squared():

@@ -5,6 +5,7 @@ import pytest
 from paritylab import (
     GATES,
     EasyHalf,
+    Encoded,
     FlippedLabels,
     GateProduct,
     Generative,
@@ -161,6 +162,18 @@ def test_a_sample_of_a_deep_circuit_agrees_with_the_recursion_and_its_intervals_
     low, high = correlation_intervals(sampled, 0.9).T
     assert np.sum((low <= exact.correlation + 1e-12) & (exact.correlation <= high + 1e-12)) >= 95
     assert np.all(correlation_intervals(exact) == exact.correlation[:, None])
+
+
+def test_a_random_target_has_tables_in_float64():
+    target = random_gate_product(7, key=root_key(0))  # its gates are drawn in float32
+    named = GateProduct(target.gates)
+    for family in (equal_gates, lambda target: sparse_pairs(target, 0.25)):
+        assert_same(gate_tables(target, family(target)), gate_tables(named, family(named)), 1e-15)
+
+
+def test_other_encodings_say_so():
+    with pytest.raises(ValueError, match=r"points of -1 and \+1, got a coordinate 0\. Use the distribution without"):
+        gate_tables(THREE, Encoded(Uniform(THREE), "bits"))
 
 
 def test_too_many_points_say_so():
