@@ -88,7 +88,13 @@ def correlation_intervals(tables: GateTables, confidence: float = 0.95) -> Float
 def label_gap(tables: GateTables) -> Float[np.ndarray, " gates"]:
     """How far property 2 fails at each gate: the largest |E[y | p] - E[y | q]| over patterns p, q of one output, less
     what rounding, or five standard errors of a sample, explain; at most 0 where the pattern is independent of
-    the label given the output (boolean-circuits, Property 2)."""
+    the label given the output (boolean-circuits, Property 2).
+
+    >>> from paritylab import Generative, circuit_from_formula
+    >>> circuit = circuit_from_formula("OR(AND(x0,x1),AND(x2,x3))")
+    >>> bool(np.all(label_gap(gate_tables(circuit, Generative(circuit))) <= 0))
+    True
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = np.where(tables.probability > 0, tables.signal / tables.probability, np.nan)
     gap = np.abs(expected[:, :, None] - expected[:, None, :])

@@ -19,6 +19,12 @@ def signal_to_noise(tables: GateTables, regularizer: int | float = 0.0) -> Float
     """(E[(y - lambda) 1{p}] in the direction sign(c) g(p)) / its standard deviation from one example.
 
     Not a number where the pattern never occurs; infinite where there is no noise.
+
+    >>> from paritylab import Generative, circuit_from_formula
+    >>> from paritylab.analysis import gate_tables
+    >>> circuit = circuit_from_formula("OR(x0,x1)")
+    >>> signal_to_noise(gate_tables(circuit, Generative(circuit))).round(4).tolist()
+    [[0.4472, 0.4472, 0.4472, 1.0]]
     """
     drift = tables.signal - regularizer * tables.probability
     square = (1 + regularizer**2) * tables.probability - 2 * regularizer * tables.signal
@@ -38,6 +44,12 @@ def failure_probability(
     """Sum over i, p of Phi(-sqrt(m) signal / sd): a bound, but for the normal law, on P(some sign shows wrong).
 
     `gates` tells which gates count: those without influence need not (depth-separation-memo, Section 1).
+
+    >>> from paritylab import Generative, circuit_from_formula
+    >>> from paritylab.analysis import gate_tables
+    >>> circuit = circuit_from_formula("OR(x0,x1)")
+    >>> round(failure_probability(gate_tables(circuit, Generative(circuit)), 20), 4)
+    0.0683
     """
     ratios = signal_to_noise(tables, regularizer)
     ratios = ratios if gates is None else ratios[gates]

@@ -104,7 +104,11 @@ def equal_gates(target: GateProduct) -> EasyHalf:
 
 
 def leave_one_out(target: GateProduct) -> EasyHalf:
-    """E1': all gates equal one fair sign except a random one, which is +1: E1 for an even number of gates."""
+    """E1': all gates equal one fair sign except a random one, which is +1: E1 for an even number of gates.
+
+    >>> leave_one_out(GateProduct(("OR", "AND"))).outputs.moments().correlation.round(4).tolist()
+    [0.5, 0.5]
+    """
     if target.pairs % 2:
         raise ValueError(
             f"Leaving one out (E1') needs an even number of gates, got {target.pairs}. "
@@ -114,7 +118,11 @@ def leave_one_out(target: GateProduct) -> EasyHalf:
 
 
 def random_subset(target: GateProduct, r: int, rest: Literal["true", "uniform"] = "true") -> EasyHalf:
-    """E2(r): r random gates, r odd, equal one fair sign; the rest are +1, or see uniform pairs (E2')."""
+    """E2(r): r random gates, r odd, equal one fair sign; the rest are +1, or see uniform pairs (E2').
+
+    >>> random_subset(GateProduct(("OR", "AND")), 1).outputs.moments().correlation.round(4).tolist()
+    [0.5, 0.5]
+    """
     if not 1 <= r <= target.pairs or r % 2 == 0:
         raise ValueError(
             f"A random subset (E2) needs an odd r between 1 and {target.pairs}, got r={r}. "
@@ -125,7 +133,11 @@ def random_subset(target: GateProduct, r: int, rest: Literal["true", "uniform"] 
 
 
 def independent_gates(target: GateProduct, b: int | float) -> EasyHalf:
-    """E3(b): independent gates of mean b."""
+    """E3(b): independent gates of mean b.
+
+    >>> independent_gates(GateProduct(("OR", "AND")), 0.5).outputs.moments().correlation.round(4).tolist()
+    [0.5, 0.5]
+    """
     if not 0 < b < 1:
         raise ValueError(f"Independent gates (E3) need a mean 0 < b < 1, got b={b}. Mean 0 is `balanced_gates` (E4).")
     return EasyHalf(target, IndependentOutputs(np.full(target.pairs, float(b))))
@@ -134,12 +146,20 @@ def independent_gates(target: GateProduct, b: int | float) -> EasyHalf:
 def balanced_gates(target: GateProduct) -> EasyHalf:
     """E4: independent fair gates, the generative distribution of boolean-circuits with a parity above.
 
-    No gate correlates with the label, though E[x_i] shows which gate is which."""
+    No gate correlates with the label, though E[x_i] shows which gate is which.
+
+    >>> balanced_gates(GateProduct(("OR", "AND"))).outputs.moments().correlation.round(4).tolist()
+    [0.0, 0.0]
+    """
     return EasyHalf(target, IndependentOutputs(np.zeros(target.pairs)))
 
 
 def sparse_pairs(target: GateProduct, c: int | float) -> EasyHalf:
-    """E5(c): independent pairs, (+,+) but for each other pattern with probability c/m on m pairs: one law for all g."""
+    """E5(c): independent pairs, (+,+) but for each other pattern with probability c/m on m pairs: one law for all g.
+
+    >>> sparse_pairs(GateProduct(("OR", "AND")), 0.25).outputs.moments().correlation.round(4).tolist()
+    [0.25, 0.75]
+    """
     if not 0 < 3 * c < target.pairs:
         raise ValueError(
             f"Sparse pairs (E5) need 0 < 3c < {target.pairs}, the number of pairs, got c={c}: a pair differs from "
@@ -153,7 +173,11 @@ def sparse_pairs(target: GateProduct, c: int | float) -> EasyHalf:
 
 
 def noisy_equal(target: GateProduct, e: int | float) -> EasyHalf:
-    """E6(e): E1 with every gate's output flipped with probability e."""
+    """E6(e): E1 with every gate's output flipped with probability e.
+
+    >>> noisy_equal(GateProduct(("OR", "AND", "OR")), 0.1).outputs.moments().correlation.round(4).tolist()
+    [0.64, 0.64, 0.64]
+    """
     _check_odd(target, "E6")
     if not 0 <= e < 0.5:
         raise ValueError(f"Noisy equal gates (E6) need a flip rate 0 <= e < 1/2, got e={e}.")
@@ -161,7 +185,11 @@ def noisy_equal(target: GateProduct, e: int | float) -> EasyHalf:
 
 
 def stealth(target: GateProduct) -> EasyHalf:
-    """E7: s_i = o_i w with o_i = +1 for OR, -1 for AND and P(w = 1) = 3/4: every single pair is exactly uniform."""
+    """E7: s_i = o_i w with o_i = +1 for OR, -1 for AND and P(w = 1) = 3/4: every single pair is exactly uniform.
+
+    >>> stealth(GateProduct(("OR", "AND", "OR"))).outputs.moments().correlation.round(4).tolist()
+    [-1.0, 1.0, -1.0]
+    """
     _check_odd(target, "E7")
     return EasyHalf(target, SharedSign(target.ors, 0.5))
 

@@ -108,7 +108,11 @@ class SharedSign(AbstractOutputs):
 
 
 class IndependentOutputs(AbstractOutputs):
-    """Independent outputs with means mu_i: E[y] is the product of all means, c_i that of all others."""
+    """Independent outputs with means mu_i: E[y] is the product of all means, c_i that of all others.
+
+    >>> IndependentOutputs(np.array([0.5, 0.25])).moments().correlation.tolist()
+    [0.25, 0.5]
+    """
 
     mean: Float[Array | np.ndarray, "*runs pairs"]
 

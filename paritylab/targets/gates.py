@@ -70,12 +70,20 @@ def gate_table(gate: str | Sequence[Sequence[int | float]] | np.ndarray) -> Floa
 
 
 def gate_name(table: Float[Array | np.ndarray, "2 2"]) -> str:
-    """The name of a table: each of the sixteen has one."""
+    """The name of a table: each of the sixteen has one.
+
+    >>> gate_name(-GATES["XOR"])
+    'XNOR'
+    """
     return next(name for name, known in GATES.items() if np.array_equal(known, np.asarray(table)))
 
 
 def by_pattern(tables: Float[Array | np.ndarray, "*gates 2 2"]) -> Float[Array | np.ndarray, "*gates 4"]:
-    """The outputs of gates in the order of the patterns: what else is known of a gate is listed so too."""
+    """The outputs of gates in the order of the patterns: what else is known of a gate is listed so too.
+
+    >>> by_pattern(GATES["FIRST"]).tolist()
+    [1.0, -1.0, 1.0, -1.0]
+    """
     return tables.swapaxes(-1, -2).reshape(*tables.shape[:-2], 4)
 
 
@@ -88,6 +96,9 @@ def apply_gates(
 
     The coefficients are multiples of 1/2, so signs give signs exactly, and it is faster on a batch
     than a lookup. For independent inputs the same polynomial takes means to means.
+
+    >>> apply_gates(GATES["AND"][None], np.array([1.0]), np.array([-1.0])).tolist()
+    [-1.0]
     """
     both, left, right, neither = tables[..., 0, 0], tables[..., 0, 1], tables[..., 1, 0], tables[..., 1, 1]
     constant, of_first = (both + left + right + neither) / 4, (both + left - right - neither) / 4
