@@ -13,15 +13,31 @@ if TYPE_CHECKING:
     from .cube import bit_mask as bit_mask, root_key as root_key
     from .distributions import (
         AbstractDistribution as AbstractDistribution,
+        AbstractOutputs as AbstractOutputs,
+        EasyHalf as EasyHalf,
         Encoded as Encoded,
         FlippedLabels as FlippedLabels,
+        Generative as Generative,
+        IndependentOutputs as IndependentOutputs,
         Mixture as Mixture,
+        OutputMoments as OutputMoments,
         Points as Points,
         Product as Product,
+        RandomSubset as RandomSubset,
         RandomTask as RandomTask,
+        SharedSign as SharedSign,
         ShiftedInputs as ShiftedInputs,
         Uniform as Uniform,
+        balanced_gates as balanced_gates,
         draw as draw,
+        equal_gates as equal_gates,
+        independent_gates as independent_gates,
+        leave_one_out as leave_one_out,
+        noisy_equal as noisy_equal,
+        random_subset as random_subset,
+        separation as separation,
+        sparse_pairs as sparse_pairs,
+        stealth as stealth,
     )
     from .networks import (
         MLP as MLP,
@@ -57,14 +73,25 @@ if TYPE_CHECKING:
         wilson_interval as wilson_interval,
     )
     from .targets import (
+        GATES as GATES,
         AbstractTarget as AbstractTarget,
+        GateProduct as GateProduct,
         Parity as Parity,
         Symmetric as Symmetric,
+        TreeCircuit as TreeCircuit,
+        as_inner_product as as_inner_product,
+        circuit_from_formula as circuit_from_formula,
+        count_of_functions as count_of_functions,
         full_parity as full_parity,
+        inner_product_mod_two as inner_product_mod_two,
         majority as majority,
+        parity_circuit as parity_circuit,
+        random_circuit as random_circuit,
         random_disjoint_parity as random_disjoint_parity,
+        random_gate_product as random_gate_product,
         random_parity as random_parity,
         random_symmetric as random_symmetric,
+        razborov_sherstov as razborov_sherstov,
     )
     from .training import (
         AbstractRecord as AbstractRecord,
@@ -89,10 +116,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "cube": "bit_mask root_key",
     "statistics": "median_interval quantile wilson_interval",
-    "targets": "AbstractTarget Parity Symmetric full_parity majority random_disjoint_parity random_parity "
-    "random_symmetric",
-    "distributions": "AbstractDistribution Encoded FlippedLabels Mixture Points Product RandomTask ShiftedInputs "
-    "Uniform draw",
+    "targets": "GATES AbstractTarget GateProduct Parity Symmetric TreeCircuit as_inner_product circuit_from_formula "
+    "count_of_functions full_parity inner_product_mod_two majority parity_circuit random_circuit "
+    "random_disjoint_parity random_gate_product random_parity random_symmetric razborov_sherstov",
+    "distributions": "AbstractDistribution AbstractOutputs EasyHalf Encoded FlippedLabels Generative "
+    "IndependentOutputs Mixture OutputMoments Points Product RandomSubset RandomTask SharedSign ShiftedInputs Uniform "
+    "balanced_gates draw equal_gates independent_gates leave_one_out noisy_equal random_subset "
+    "separation sparse_pairs stealth",
     "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet FourierFeatures FrozenGates "
     "GaussianInitialization GlorotInitialization Linearized NeuronRecipe OscillatingPolynomial PolyNet Power "
     "RandomFeatures SignInitialization Sinusoid "

@@ -1,10 +1,39 @@
 """WHAT CAME OUT, exactly: Fourier analysis, population gradients, correlations, margins, kernels."""
 
+from .correlations import (
+    Audit as Audit,
+    audit as audit,
+    correlation_intervals as correlation_intervals,
+    influences as influences,
+    label_gap as label_gap,
+    node_correlations as node_correlations,
+    reveals_gates as reveals_gates,
+)
+from .first_step import (
+    FirstStep as FirstStep,
+    first_correlations as first_correlations,
+    first_step as first_step,
+    first_step_quality as first_step_quality,
+)
 from .fourier import Spectrum as Spectrum, spectrum as spectrum, table_of as table_of
+from .gaps import (
+    FourierGap as FourierGap,
+    fourier_gap as fourier_gap,
+    gap_of_gradient as gap_of_gradient,
+    good_coordinates as good_coordinates,
+    majority_gap as majority_gap,
+    samples_to_detect as samples_to_detect,
+    weak_gap as weak_gap,
+)
+from .gradients import (
+    NeuronGradient as NeuronGradient,
+    gradient_by_enumeration as gradient_by_enumeration,
+    gradient_of_polynomial as gradient_of_polynomial,
+    gradient_of_sinusoid as gradient_of_sinusoid,
+    population_gradient as population_gradient,
+    slope_polynomial as slope_polynomial,
+)
 from .heavy import Heavy as Heavy, heavy_coefficients as heavy_coefficients
-from .krawtchouk import SymmetricSpectrum as SymmetricSpectrum, symmetric_spectrum as symmetric_spectrum
-from .transform import coefficients as coefficients, walsh_hadamard as walsh_hadamard
-
 from .kernels import (
     SupportVectorMachine as SupportVectorMachine,
     conjugate_kernel as conjugate_kernel,
@@ -13,6 +42,13 @@ from .kernels import (
     ridge_regression as ridge_regression,
     support_vector_machine as support_vector_machine,
     tangent_kernel as tangent_kernel,
+)
+from .krawtchouk import SymmetricSpectrum as SymmetricSpectrum, symmetric_spectrum as symmetric_spectrum
+from .majority import (
+    exact_majority_coefficient as exact_majority_coefficient,
+    lemma1 as lemma1,
+    majority_coefficients as majority_coefficients,
+    majority_weight as majority_weight,
 )
 from .margins import (
     Drift as Drift,
@@ -38,61 +74,16 @@ from .relu_kernels import (
     relu_conjugate_kernel as relu_conjugate_kernel,
     relu_ntk as relu_ntk,
 )
-
-from .first_step import (
-    FirstStep as FirstStep,
-    first_correlations as first_correlations,
-    first_step as first_step,
-    first_step_quality as first_step_quality,
-)
-from .gaps import (
-    FourierGap as FourierGap,
-    fourier_gap as fourier_gap,
-    gap_of_gradient as gap_of_gradient,
-    good_coordinates as good_coordinates,
-    majority_gap as majority_gap,
-    samples_to_detect as samples_to_detect,
-    weak_gap as weak_gap,
-)
-from .gradients import (
-    NeuronGradient as NeuronGradient,
-    gradient_by_enumeration as gradient_by_enumeration,
-    gradient_of_polynomial as gradient_of_polynomial,
-    gradient_of_sinusoid as gradient_of_sinusoid,
-    population_gradient as population_gradient,
-    slope_polynomial as slope_polynomial,
-)
-from .majority import (
-    exact_majority_coefficient as exact_majority_coefficient,
-    lemma1 as lemma1,
-    majority_coefficients as majority_coefficients,
-    majority_weight as majority_weight,
-)
 from .routes import Routed as Routed, neuron_gradient as neuron_gradient
-from .sums import (
-    exact_gradient_by_sums as exact_gradient_by_sums,
-    gradient_by_sums as gradient_by_sums,
-    signed_law as signed_law,
-)
-from .thresholds import (
-    Integrated as Integrated,
-    gradient_of_threshold as gradient_of_threshold,
-    sign_coefficients as sign_coefficients,
-)
-
-from .correlations import (
-    Audit as Audit,
-    audit as audit,
-    correlation_intervals as correlation_intervals,
-    influences as influences,
-    label_gap as label_gap,
-    node_correlations as node_correlations,
-    reveals_gates as reveals_gates,
-)
 from .sign_test import (
     failure_probability as failure_probability,
     predicted_samples as predicted_samples,
     signal_to_noise as signal_to_noise,
+)
+from .sums import (
+    exact_gradient_by_sums as exact_gradient_by_sums,
+    gradient_by_sums as gradient_by_sums,
+    signed_law as signed_law,
 )
 from .tables import (
     GateTables as GateTables,
@@ -100,3 +91,9 @@ from .tables import (
     gate_tables as gate_tables,
     sampled_tables as sampled_tables,
 )
+from .thresholds import (
+    Integrated as Integrated,
+    gradient_of_threshold as gradient_of_threshold,
+    sign_coefficients as sign_coefficients,
+)
+from .transform import coefficients as coefficients, walsh_hadamard as walsh_hadamard

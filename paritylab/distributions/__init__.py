@@ -7,6 +7,26 @@ from .changes import (
     Mixture as Mixture,
     ShiftedInputs as ShiftedInputs,
 )
+from .easy import (
+    EasyHalf as EasyHalf,
+    balanced_gates as balanced_gates,
+    equal_gates as equal_gates,
+    independent_gates as independent_gates,
+    leave_one_out as leave_one_out,
+    noisy_equal as noisy_equal,
+    random_subset as random_subset,
+    separation as separation,
+    sparse_pairs as sparse_pairs,
+    stealth as stealth,
+)
+from .generative import Generative as Generative
 from .inputs import Product as Product, Uniform as Uniform
+from .outputs import (
+    AbstractOutputs as AbstractOutputs,
+    IndependentOutputs as IndependentOutputs,
+    OutputMoments as OutputMoments,
+    RandomSubset as RandomSubset,
+    SharedSign as SharedSign,
+)
 from .points import Points as Points, draw as draw
 from .random import RandomTask as RandomTask

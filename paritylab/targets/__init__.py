@@ -1,6 +1,21 @@
 """WHAT is learned: functions from {-1,+1}^n to -1 or +1."""
 
 from .base import AbstractTarget as AbstractTarget
+from .circuits import (
+    TreeCircuit as TreeCircuit,
+    circuit_from_formula as circuit_from_formula,
+    count_of_functions as count_of_functions,
+    parity_circuit as parity_circuit,
+    random_circuit as random_circuit,
+    razborov_sherstov as razborov_sherstov,
+)
+from .gates import (
+    GATES as GATES,
+    GateProduct as GateProduct,
+    as_inner_product as as_inner_product,
+    inner_product_mod_two as inner_product_mod_two,
+    random_gate_product as random_gate_product,
+)
 from .parity import (
     Parity as Parity,
     random_disjoint_parity as random_disjoint_parity,

@@ -9,6 +9,8 @@ import pytest
 from paritylab import (
     Encoded,
     FlippedLabels,
+    GateProduct,
+    Generative,
     Mixture,
     Parity,
     Points,
@@ -16,8 +18,14 @@ from paritylab import (
     ShiftedInputs,
     Uniform,
     draw,
+    equal_gates,
     majority,
+    random_circuit,
+    random_subset,
     root_key,
+    separation,
+    sparse_pairs,
+    stealth,
 )
 from paritylab.cube import cube, encode
 from paritylab.distributions.points import memory
@@ -38,6 +46,11 @@ DISTRIBUTIONS_UNDER_TEST = {
     "unit encoding": Encoded(BIASED, "unit"),
     "bits encoding": Encoded(FlippedLabels(BIASED, 0.2), "bits"),
     "points": Points(np.array([[1.0, -1.0], [1.0, 1.0], [0.5, 2.0]]), np.array([1.0, -1.0, -1.0])),
+    "generative circuit": Generative(random_circuit(4, key=root_key(3))),
+    "equal gates and uniform": separation(equal_gates(GateProduct(("OR", "AND", "AND"))), 0.25),
+    "a random subset of gates": random_subset(GateProduct(("OR", "AND")), 1),
+    "sparse pairs": sparse_pairs(GateProduct(("OR", "AND")), 0.5),
+    "stealth": stealth(GateProduct(("OR", "AND", "AND"))),
     "sample": draw(BIASED, 20, key=root_key(7)),
 }
 

@@ -9,11 +9,15 @@ import pytest
 from scipy.linalg import hadamard
 
 from paritylab import (
+    GateProduct,
     Parity,
     Symmetric,
     full_parity,
     majority,
+    parity_circuit,
+    random_circuit,
     random_disjoint_parity,
+    random_gate_product,
     random_parity,
     random_symmetric,
     root_key,
@@ -30,6 +34,10 @@ TARGETS_UNDER_TEST = {
     "full parity": full_parity(5),
     "majority": majority(7),
     "random symmetric": random_symmetric(6, key=root_key(0)),
+    "random circuit": random_circuit(8, key=root_key(0)),
+    "parity circuit": parity_circuit(4, (0, 3)),
+    "product of gates": GateProduct(("OR", "AND", "AND")),
+    "random product of gates": random_gate_product(4, key=root_key(0)),
 }
 
 
@@ -90,8 +98,10 @@ def test_random_parity_is_uniform_over_coordinates_and_pairs():
         lambda key: random_parity(9, 4, key=key),
         lambda key: random_disjoint_parity(9, 3, key=key),
         lambda key: random_symmetric(9, key=key),
+        lambda key: random_circuit(8, key=key),
+        lambda key: random_gate_product(9, key=key),
     ],
-    ids=["parity", "disjoint parity", "symmetric"],
+    ids=["parity", "disjoint parity", "symmetric", "circuit", "product of gates"],
 )
 def test_vmap_over_keys_gives_the_target_of_each_key(make):
     keys = jr.split(root_key(1), 5)
