@@ -19,7 +19,8 @@ import numpy as np
 from jaxtyping import Int, PyTree, UInt32
 
 from ..runtime import cores, memory
-from .engine import Carry, Program, Slots, compiled_advance, data_key, empty, init_key
+from .engine import compiled_advance
+from .lanes import Carry, Program, Slots, data_key, empty, init_key
 from .numbers import Numbers
 from .outcomes import Outcome
 from .rules import AbstractRule
@@ -185,13 +186,14 @@ class _Worker:
         )
         self.advance = compiled_advance(device.platform)
         self.rounds = 2
+        self.sent = jax.device_put(self.slots, device)
+        """The slots as the device knows them."""
         self.carry: Carry = jax.device_put(_empty(program, self.slots), device)
         self.carry, _ = self._call(0)  # compiles
 
     def _call(self, rounds: int) -> tuple[Carry, Any]:
-        slots = jax.device_put(self.slots, self.device)
         more = jnp.asarray(self.desk.more)
-        return self.advance(self.program, self.carry, slots, jnp.int32(rounds), self.fill_at, more)
+        return self.advance(self.program, self.carry, self.sent, jnp.int32(rounds), self.fill_at, more)
 
     def work(self) -> None:
         """Until there is nothing more to do, or work is stopped."""
@@ -221,6 +223,7 @@ class _Worker:
             array[slot] = values[runs]
         self.slots.init_seed[slot], self.slots.data_seed[slot] = source.init_seeds[runs], source.data_seeds[runs]
         self.slots.limit[slot] = source.limits[runs]
+        self.sent = jax.device_put(self.slots, self.device)
         waiting, outcome = np.array(self.carry.waiting), np.array(self.carry.results.outcome)
         waiting[slot], outcome[slot] = True, Outcome.RUNNING
         results = self.carry.results._replace(outcome=jax.device_put(outcome, self.device))
@@ -297,6 +300,19 @@ def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
     if least * need > memory() / 8:
         return 1
     return int(np.clip(2 ** int(math.log2(max(1, budget / need))), least, most))
+
+
+BLOCK_STEPS = 80
+
+
+def choose_block(every: int, records: bool, platform: str) -> int:
+    """How many rounds go by before runs are looked at closely.
+
+    On a CPU one: a condition costs nothing there. On a GPU it costs a synchronization with the host,
+    but a run that seems to have ended waits for the end of the block, so blocks are short. Records
+    are kept at steps that a longer block would pass over.
+    """
+    return 1 if records or platform == "cpu" else max(1, BLOCK_STEPS // every)
 
 
 def bytes_of_a_step(rule: AbstractRule, one: Numbers) -> int:
