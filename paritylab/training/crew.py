@@ -129,6 +129,10 @@ class _Desk:
         self._limit = int(ensemble.limits.max(initial=0))
 
     @property
+    def watched(self) -> bool:
+        return self._watch is not None
+
+    @property
     def more(self) -> bool:
         return self._next < self._runs
 
@@ -263,6 +267,8 @@ class _Worker:
             return
         per_round = seconds / rounds
         self.rounds = int(np.clip(CALL_SECONDS / per_round, 1, 4 * self.rounds))
+        if not self.desk.watched:
+            return
         lanes, every = self.program.lanes, self.program.every
         per_step = per_round / every
         waiting = int(np.sum(np.asarray(self.carry.waiting)))
@@ -279,6 +285,8 @@ def _empty(program: Program, slots: Slots) -> Carry:
 
 LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 16384, 2**31)}
 """The least and the most lanes, and the bytes that they may take together."""
+BLOCK_BYTES = 10 * 2**32
+"""What the steps of a block may write."""
 
 
 def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
@@ -302,17 +310,17 @@ def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
     return int(np.clip(2 ** int(math.log2(max(1, budget / need))), least, most))
 
 
-BLOCK_STEPS = 80
-
-
-def choose_block(every: int, records: bool, platform: str) -> int:
+def choose_block(rule: AbstractRule, one: Numbers, lanes: int, every: int, platform: str) -> int:
     """How many rounds go by before runs are looked at closely.
 
     On a CPU one: a condition costs nothing there. On a GPU it costs a synchronization with the host,
-    but a run that seems to have ended waits for the end of the block, so blocks are short. Records
-    are kept at steps that a longer block would pass over.
+    worth some steps if steps are small; but a run that seems to have ended waits for the end of the
+    block, so a block is at most 160 steps, and 20 where steps are large.
     """
-    return 1 if records or platform == "cpu" else max(1, BLOCK_STEPS // every)
+    if platform == "cpu":
+        return 1
+    steps = np.clip(BLOCK_BYTES / (lanes * bytes_of_a_step(rule, one)), 20, 160)
+    return max(1, int(steps) // every)
 
 
 def bytes_of_a_step(rule: AbstractRule, one: Numbers) -> int:

@@ -181,7 +181,8 @@ class Plan:
         platform, records = jax.default_backend(), cell.record_plan
         with precision(cell.float64):
             width = cell.lanes or choose_lanes(cell.rule, one, platform)
-        block = choose_block(cell.every, records is not None, platform)
+            # Records are kept at steps that a longer block would pass over.
+            block = 1 if records else choose_block(cell.rule, one, width, cell.every, platform)
         program = Program(cell.rule, width, cell.every, cell.shared, records, cell.keep, block)
         limits = np.array([each.steps for each in self.cells], np.int32)[self.cell]
         return Ensemble(program, own, common, self.seeds.init, self.seeds.data, limits, cell.float64)

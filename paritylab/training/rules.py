@@ -19,7 +19,7 @@ from ..cube import root_key
 from ..distributions import AbstractDistribution, Points
 from ..distributions.base import Examples
 from ..networks.base import Network, Recipe, outputs
-from .examination import CHEAP_LEVELS, Examination, Witnesses, examination_levels, examine, no_witnesses
+from .examination import CHEAP_LEVELS, Draw, Examination, Witnesses, examination_levels, examine, first_witnesses
 from .numbers import Numbers, Shape, split
 from .optimizers import Optimizer
 from .outcomes import Outcome
@@ -156,15 +156,17 @@ class Training(AbstractRule):
         return self.network.fill(state.arrays)
 
     def memory(self, numbers: Numbers) -> Witnesses:
-        return no_witnesses(self.problem.fill(numbers).distribution.n, self.dtype)
+        return first_witnesses(self._drawn_clean(numbers))
 
     def measure(
         self, state: TrainingState, memory: Witnesses, numbers: Numbers, level: int
     ) -> tuple[Examination, Witnesses]:
         """Mistakes on the validation batch, the same for all runs of a task; labels are free of noise here."""
+        return examine(self.network_of(state), self._drawn_clean(numbers), memory, self.validation, level)
+
+    def _drawn_clean(self, numbers: Numbers) -> Draw:
         distribution = self.problem.fill(numbers).distribution.clean()
-        draw = lambda key, size: self._cast(distribution.sample(key, size))
-        return examine(self.network_of(state), draw, memory, self.validation, level)
+        return lambda key, size: self._cast(distribution.sample(key, size))
 
     def ended(self, statistics: Examination) -> Int[Array, ""]:
         learned = jnp.where(statistics.mistakes == 0, Outcome.LEARNED.value, Outcome.RUNNING.value)

@@ -64,5 +64,7 @@ def test_without_validation_a_block_ends_at_the_limit():
 
 
 def test_blocks_are_for_gpus_and_short():
-    assert choose_block(10, False, "cpu") == choose_block(10, True, "gpu") == choose_block(1000, False, "gpu") == 1
-    assert 1 < choose_block(10, False, "gpu") * 10 <= 100
+    ensemble = plan(TASK, pl.MLP(60), seeds=1, steps=100).ensemble
+    rule, one = ensemble.program.rule, tuple(array[0] for array in ensemble.own)
+    assert choose_block(rule, one, 128, 10, "cpu") == choose_block(rule, one, 2**20, 1000, "gpu") == 1
+    assert choose_block(rule, one, 128, 10, "gpu") == 16 and choose_block(rule, one, 2**20, 10, "gpu") == 2
