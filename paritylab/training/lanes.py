@@ -47,10 +47,11 @@ class Program:
         return max(1, self.lanes // (8 if self.block == 1 else 32))
 
     def together(self, level: int) -> int:
-        """How many lanes are looked at together on a costly level; the lanes of a whole block gather for it."""
+        """How many lanes are looked at together on a costly level: about as many as a block sends there."""
         if self.block == 1:
             return max(1, self.lanes // 128)
-        return max(1, self.lanes // (64 if level == self.rule.levels - 1 else 16))
+        group = max(8, self.lanes * min(self.block, 16) // 256)
+        return min(self.lanes, group if level == self.rule.levels - 1 else 4 * group)
 
 
 class Slots(NamedTuple):
