@@ -2,9 +2,10 @@
 
 A compiled call holds a fixed number of *lanes*, each training one run, and a fixed number of *slots*,
 each holding the numbers and seeds of one run that waits, trains or has ended. One *round* is `every`
-steps of all lanes, a look at each of them, and bookkeeping. Runs that end leave their lane; free
-lanes are filled from the waiting slots inside the compiled loop; between calls, about a second
-apart, the host reads ended slots and fills them with further runs (see `crew.py`).
+steps of all lanes and a quick look at each of them. A *block* of rounds, one of them on a CPU, ends
+with a close look and bookkeeping. Runs that end leave their lane; free lanes are filled from the
+waiting slots inside the compiled loop; between calls, about a second apart, the host reads
+ended slots and fills them with further runs (see `crew.py`).
 
 All shapes depend on the rule and the machine, never on the number of runs: any run of a shape goes
 through the same program, whatever shares its lanes, and gives the same bits.
