@@ -24,7 +24,6 @@ from ..networks.base import Network, outputs
 
 WITNESSES, SECOND_LOOK, BLOCK = 32, 512, 512
 """The points that are drawn together: the first witnesses, those up to the second look, the others in blocks."""
-CHEAP_LEVELS = 1
 VALIDATION_STREAM = 1
 
 Draw = Callable[[PRNGKeyArray, int], Examples]

@@ -47,7 +47,7 @@ class Program:
         return max(1, self.lanes // (8 if self.block == 1 else 32))
 
     def together(self, level: int) -> int:
-        """How many lanes are looked at together on a costly level: about as many as a block sends there."""
+        """How many lanes are looked at together on a level after the first: about as many as a block sends there."""
         if self.block == 1:
             return max(1, self.lanes // 128)
         group = max(8, self.lanes * min(self.block, 16) // 256)

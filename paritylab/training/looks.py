@@ -1,7 +1,7 @@
 """Looks at the lanes, level by level: exactly as if all of them were examined closely each time.
 
-Every lane is looked at on the cheap levels, all lanes together. Those that pass, and those at their
-last step, are looked at on the costly levels, some lanes at a time and only as many as pass.
+Every lane is looked at on the first level, which is cheap, all lanes together. Those that pass, and
+those at their last step, are looked at on the others, some lanes at a time and only as many as pass.
 """
 
 from typing import NamedTuple
@@ -32,35 +32,22 @@ def nothing_seen(program: Program, lanes: Lanes, own: Numbers, common: Numbers) 
 
 
 def quick_look(program: Program, lanes: Lanes, own: Numbers, common: Numbers) -> Seen:
-    """The cheap levels.
-
-    A level after the first is skipped when no lane has passed; not in a block of several rounds,
-    where the question costs more than the answer.
-    """
-    rule, taken = program.rule, lanes.slot < program.slots
+    """The first level."""
     outcome, statistics, _ = _measure(program, lanes.state, lanes.memory, own, common, 0)
-
-    def next_level(outcome: Int[Array, " lanes"], level: int) -> Int[Array, " lanes"]:
-        passed = taken & (outcome == LEARNED)
-        look = lambda: jnp.where(passed, _measure(program, lanes.state, lanes.memory, own, common, level)[0], outcome)
-        return look() if program.block > 1 else jax.lax.cond(jnp.any(passed), look, lambda: outcome)
-
-    for level in range(1, min(rule.cheap_levels, rule.levels)):
-        outcome = next_level(outcome, level)
     return Seen(outcome, statistics)
 
 
 def close_look(
     program: Program, lanes: Lanes, own: Numbers, common: Numbers, seen: Seen, last: Bool[Array, " lanes"]
 ) -> tuple[Int[Array, " lanes"], PyTree, PyTree]:
-    """The outcome of each lane, its statistics and what to remember, after the costly levels.
+    """The outcome of each lane, its statistics and what to remember, after the other levels.
 
     A run at its `last` step goes to the last level for its final statistics.
     """
     rule, outcome = program.rule, seen.outcome
     candidates = (lanes.slot < program.slots) & ((outcome == LEARNED) | (last & (outcome == RUNNING)))
     now = (outcome, seen.statistics, lanes.memory)
-    for level in range(rule.cheap_levels, rule.levels):
+    for level in range(1, rule.levels):
         asked = now[0] == LEARNED
         if level == rule.levels - 1:
             asked = asked | last

@@ -6,7 +6,7 @@ engine. Online training and multi-pass training on a finite sample are the rules
 
 import abc
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -19,7 +19,7 @@ from ..cube import root_key
 from ..distributions import AbstractDistribution, Points
 from ..distributions.base import Examples
 from ..networks.base import Network, Recipe, outputs
-from .examination import CHEAP_LEVELS, Draw, Examination, Witnesses, examination_levels, examine, first_witnesses
+from .examination import Draw, Examination, Witnesses, examination_levels, examine, first_witnesses
 from .numbers import Numbers, Shape, split
 from .optimizers import Optimizer
 from .outcomes import Outcome
@@ -32,9 +32,7 @@ class AbstractRule(abc.ABC):
     """Four pure functions of one run. The engine maps them over lanes and loops over steps."""
 
     levels: int
-    """How many levels of looking closely `measure` has; only the last is decisive."""
-    cheap_levels: ClassVar[int]
-    """How many of them cost so little that all lanes are looked at together."""
+    """How many levels of looking closely `measure` has; the first is cheap, only the last is decisive."""
 
     @abc.abstractmethod
     def init(self, key: PRNGKeyArray, numbers: Numbers) -> Any:
@@ -93,8 +91,6 @@ class Training(AbstractRule):
         drawn = eqx.filter_eval_shape(problem.network, problem.distribution.n, key=root_key(0))
         _, network = split(drawn)
         return cls(split(problem)[1], network, batch, validation, sample, float64)
-
-    cheap_levels: ClassVar[int] = CHEAP_LEVELS
 
     @property
     def levels(self) -> int:  # type: ignore[override]
