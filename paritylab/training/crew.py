@@ -19,7 +19,8 @@ import numpy as np
 from jaxtyping import Int, PyTree, UInt32
 
 from ..runtime import cores, memory
-from .engine import Carry, Program, Slots, compiled_advance, data_key, empty, init_key
+from .engine import compiled_advance
+from .lanes import Carry, Program, Slots, data_key, empty, init_key
 from .numbers import Numbers
 from .outcomes import Outcome
 from .rules import AbstractRule
@@ -128,6 +129,10 @@ class _Desk:
         self._limit = int(ensemble.limits.max(initial=0))
 
     @property
+    def watched(self) -> bool:
+        return self._watch is not None
+
+    @property
     def more(self) -> bool:
         return self._next < self._runs
 
@@ -185,13 +190,14 @@ class _Worker:
         )
         self.advance = compiled_advance(device.platform)
         self.rounds = 2
+        self.sent = jax.device_put(self.slots, device)
+        """The slots as the device knows them."""
         self.carry: Carry = jax.device_put(_empty(program, self.slots), device)
         self.carry, _ = self._call(0)  # compiles
 
     def _call(self, rounds: int) -> tuple[Carry, Any]:
-        slots = jax.device_put(self.slots, self.device)
         more = jnp.asarray(self.desk.more)
-        return self.advance(self.program, self.carry, slots, jnp.int32(rounds), self.fill_at, more)
+        return self.advance(self.program, self.carry, self.sent, jnp.int32(rounds), self.fill_at, more)
 
     def work(self) -> None:
         """Until there is nothing more to do, or work is stopped."""
@@ -221,6 +227,7 @@ class _Worker:
             array[slot] = values[runs]
         self.slots.init_seed[slot], self.slots.data_seed[slot] = source.init_seeds[runs], source.data_seeds[runs]
         self.slots.limit[slot] = source.limits[runs]
+        self.sent = jax.device_put(self.slots, self.device)
         waiting, outcome = np.array(self.carry.waiting), np.array(self.carry.results.outcome)
         waiting[slot], outcome[slot] = True, Outcome.RUNNING
         results = self.carry.results._replace(outcome=jax.device_put(outcome, self.device))
@@ -260,6 +267,8 @@ class _Worker:
             return
         per_round = seconds / rounds
         self.rounds = int(np.clip(CALL_SECONDS / per_round, 1, 4 * self.rounds))
+        if not self.desk.watched:
+            return
         lanes, every = self.program.lanes, self.program.every
         per_step = per_round / every
         waiting = int(np.sum(np.asarray(self.carry.waiting)))
@@ -274,8 +283,10 @@ def _empty(program: Program, slots: Slots) -> Carry:
     return jax.jit(empty, static_argnums=0)(program, slots)
 
 
-LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 16384, 2**31)}
+LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 16384, 2**32)}
 """The least and the most lanes, and the bytes that they may take together."""
+BLOCK_BYTES = 10 * 2**32
+"""What the steps of a block may write."""
 
 
 def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
@@ -297,6 +308,19 @@ def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
     if least * need > memory() / 8:
         return 1
     return int(np.clip(2 ** int(math.log2(max(1, budget / need))), least, most))
+
+
+def choose_block(rule: AbstractRule, one: Numbers, lanes: int, every: int, platform: str) -> int:
+    """How many rounds go by before runs are looked at closely.
+
+    On a CPU one: a condition costs nothing there. On a GPU it costs a synchronization with the host,
+    worth some steps if steps are small; but a run that seems to have ended waits for the end of the
+    block, so a block is at most 160 steps, and 20 where steps are large.
+    """
+    if platform == "cpu":
+        return 1
+    steps = np.clip(BLOCK_BYTES / (lanes * bytes_of_a_step(rule, one)), 20, 160)
+    return max(1, int(steps) // every)
 
 
 def bytes_of_a_step(rule: AbstractRule, one: Numbers) -> int:

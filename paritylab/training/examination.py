@@ -2,10 +2,10 @@
 
 The whole batch is 8,192 points, and a run is asked every ten steps. So it is asked on levels:
 
-- `screen`: the first 32 points, which a network that knows nothing passes once in 2**32 times;
-- `witnesses`: the points that this run got wrong most recently. A network that is almost right
-  passes the screen every time and can stay almost right for thousands of steps; the points that it
-  still gets wrong are mostly those that it got wrong before;
+- `witnesses`: 32 points of the run's own, at first the first of the batch, which a network that knows
+  nothing passes once in 2**32 times; then those that it got wrong most recently. A network that is
+  almost right can stay almost right for thousands of steps; the points that it still gets wrong are
+  mostly those that it got wrong before;
 - `second look`: the first 512 points;
 - `all`: the whole batch. Only this level can say yes; any level can say no.
 """
@@ -16,16 +16,14 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from jax.typing import DTypeLike
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..cube import root_key
 from ..distributions.base import Examples
 from ..networks.base import Network, outputs
 
-SCREEN, SECOND_LOOK, BLOCK = 32, 512, 512
-WITNESSES, NEW_WITNESSES = 32, 16
-CHEAP_LEVELS = 2
+WITNESSES, SECOND_LOOK, BLOCK = 32, 512, 512
+"""The points that are drawn together: the first witnesses, those up to the second look, the others in blocks."""
 VALIDATION_STREAM = 1
 
 Draw = Callable[[PRNGKeyArray, int], Examples]
@@ -40,22 +38,22 @@ class Examination(NamedTuple):
 
 
 class Witnesses(NamedTuple):
-    """The validation points that a run got wrong most recently; the oldest are overwritten."""
+    """The validation points that a run is asked first; the oldest are overwritten by those that it gets wrong."""
 
     x: Float[Array, "witnesses n"]
     y: Float[Array, " witnesses"]
-    seen: Int[Array, ""]
+    replaced: Int[Array, ""]
 
 
-def no_witnesses(n: int, dtype: DTypeLike) -> Witnesses:
-    return Witnesses(jnp.zeros((WITNESSES, n), dtype), jnp.zeros(WITNESSES, dtype), jnp.zeros((), jnp.int32))
+def first_witnesses(draw: Draw) -> Witnesses:
+    return Witnesses(*_points(draw, WITNESSES), jnp.zeros((), jnp.int32))
 
 
 def examination_levels(validation: int) -> tuple[str, ...]:
     """The levels that a validation batch of this size has; the last one looks at all of it."""
-    if validation <= SCREEN:
+    if validation <= WITNESSES:
         return ("all",)
-    return ("screen", "witnesses", *(("second look",) if validation > SECOND_LOOK else ()), "all")
+    return ("witnesses", *(("second look",) if validation > SECOND_LOOK else ()), "all")
 
 
 def examine(
@@ -68,56 +66,52 @@ def examine(
     """
     name = examination_levels(validation)[level]
     if name == "witnesses":
-        return _recall(network, witnesses), witnesses
-    key = jr.fold_in(root_key(0), VALIDATION_STREAM)
-    seen = Examination(jnp.zeros((), jnp.int32), jnp.zeros((), jnp.int32), jnp.array(True))
-
-    def look(state: tuple[Examination, Witnesses], examples: Examples, count: int) -> tuple[Examination, Witnesses]:
-        seen, witnesses = state
-        part, witnesses = _examine(network, examples, count, witnesses)
-        mistakes, points = seen.mistakes + part.mistakes, seen.points + part.points
-        return Examination(mistakes, points, seen.finite & part.finite), witnesses
-
+        return _verdict(outputs(network, witnesses.x), witnesses.y, WITNESSES), witnesses
     if validation == 0:
-        return seen._replace(mistakes=jnp.ones((), jnp.int32)), witnesses
-    first = min(SCREEN, validation)
-    state = look((seen, witnesses), draw(jr.fold_in(key, 0), first), first)
-    if name == "screen":
-        return state[0], witnesses  # chance level fails here; it has nothing to teach
-    second = min(SECOND_LOOK, validation) - first
-    if second > 0:
-        state = look(state, draw(jr.fold_in(key, 1), second), second)
-    rest = validation - first - second
-    if name == "all" and rest > 0:
-        keys = jax.vmap(lambda i: jr.fold_in(key, i))(2 + jnp.arange(-(-rest // BLOCK), dtype=jnp.int32))
-        x, y = jax.vmap(lambda key: draw(key, BLOCK))(keys)
-        state = look(state, (x.reshape(-1, x.shape[-1]), y.reshape(-1)), rest)
-    return state
+        nothing = jnp.zeros((), jnp.int32)
+        return Examination(nothing + 1, nothing, jnp.array(True)), witnesses
+    count = SECOND_LOOK if name == "second look" else validation
+    x, y = _points(draw, count)
+    values = outputs(network, x)
+    return _verdict(values, y, count), _remember(witnesses, x, y, _wrong(values, y, count))
 
 
-def _examine(network: Network, examples: Examples, count: int, witnesses: Witnesses) -> tuple[Examination, Witnesses]:
-    """The first `count` of some examples; some of the mistakes become witnesses. An output of 0 is a mistake."""
-    x, y = examples
-    values, size = outputs(network, x), len(y)
-    wrong = (jnp.arange(size, dtype=jnp.int32) < count) & ~(values * y > 0)
+def _points(draw: Draw, count: int) -> Examples:
+    """The first `count` points of the validation batch, and up to a block more."""
+    key = jr.fold_in(root_key(0), VALIDATION_STREAM)
+    first = min(WITNESSES, count)
+    parts = [draw(jr.fold_in(key, 0), first)]
+    if count > WITNESSES:
+        parts.append(draw(jr.fold_in(key, 1), min(SECOND_LOOK, count) - first))
+    if count > SECOND_LOOK:
+        blocks = 2 + jnp.arange(-(-(count - SECOND_LOOK) // BLOCK), dtype=jnp.int32)
+        x, y = jax.vmap(lambda i: draw(jr.fold_in(key, i), BLOCK))(blocks)
+        parts.append((x.reshape(-1, x.shape[-1]), y.reshape(-1)))
+    return jnp.concatenate([x for x, _ in parts]), jnp.concatenate([y for _, y in parts])
+
+
+def _wrong(values: Float[Array, " points"], y: Float[Array, " points"], count: int) -> Bool[Array, " points"]:
+    """Mistakes among the first `count` points. An output of 0 is a mistake."""
+    return (jnp.arange(len(y), dtype=jnp.int32) < count) & ~(values * y > 0)
+
+
+def _verdict(values: Float[Array, " points"], y: Float[Array, " points"], count: int) -> Examination:
+    mistakes = jnp.sum(_wrong(values, y, count), dtype=jnp.int32)
+    return Examination(mistakes, jnp.asarray(count, jnp.int32), jnp.all(jnp.isfinite(values)))
+
+
+def _remember(
+    witnesses: Witnesses, x: Float[Array, "points n"], y: Float[Array, " points"], wrong: Bool[Array, " points"]
+) -> Witnesses:
+    """Some of the mistakes become witnesses."""
     # The first mistake of each of a few groups of neighbours: cheaper than the first few mistakes.
-    groups = jnp.pad(wrong, (0, -size % NEW_WITNESSES)).reshape(NEW_WITNESSES, -1)
+    groups = jnp.pad(wrong, (0, -len(y) % WITNESSES)).reshape(WITNESSES, -1)
     found, known = jnp.argmax(groups, axis=1), jnp.any(groups, axis=1)
-    found = found + jnp.arange(NEW_WITNESSES) * groups.shape[1]
+    found = found + jnp.arange(WITNESSES) * groups.shape[1]
     number = jnp.cumsum(known, dtype=jnp.int32)
-    place = jnp.where(known, (witnesses.seen + number - 1) % WITNESSES, WITNESSES)
-    kept = Witnesses(
+    place = jnp.where(known, (witnesses.replaced + number - 1) % WITNESSES, WITNESSES)
+    return Witnesses(
         witnesses.x.at[place].set(x[found], mode="drop"),
         witnesses.y.at[place].set(y[found], mode="drop"),
-        witnesses.seen + number[-1],
+        witnesses.replaced + number[-1],
     )
-    counted = jnp.asarray(min(count, size), jnp.int32)
-    return Examination(jnp.sum(wrong, dtype=jnp.int32), counted, jnp.all(jnp.isfinite(values))), kept
-
-
-def _recall(network: Network, witnesses: Witnesses) -> Examination:
-    """The witnesses that are known, examined again."""
-    values = outputs(network, witnesses.x)
-    known = jnp.arange(WITNESSES, dtype=jnp.int32) < witnesses.seen
-    mistakes = jnp.sum(known & ~(values * witnesses.y > 0), dtype=jnp.int32)
-    return Examination(mistakes, jnp.sum(known, dtype=jnp.int32), jnp.all(jnp.isfinite(values)))

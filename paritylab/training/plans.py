@@ -20,8 +20,8 @@ from jaxtyping import Array, Int, PRNGKeyArray, UInt32
 from ..cube import root_key
 from ..distributions import AbstractDistribution, Points
 from ..networks.base import Recipe
-from .crew import Ensemble, Status, bytes_of_a_step, choose_lanes, precision, work_through
-from .engine import Program
+from .crew import Ensemble, Status, bytes_of_a_step, choose_block, choose_lanes, precision, work_through
+from .lanes import Program
 from .numbers import Numbers, split
 from .optimizers import Optimizer
 from .records import AbstractRecord, RecordPlan
@@ -178,9 +178,12 @@ class Plan:
         cell = self.cells[0]
         own, common = _stack(self)
         one = Program(cell.rule, 1, cell.every, cell.shared).whole(tuple(array[0] for array in own), common)
+        platform, records = jax.default_backend(), cell.record_plan
         with precision(cell.float64):
-            width = cell.lanes or choose_lanes(cell.rule, one, jax.default_backend())
-        program = Program(cell.rule, width, cell.every, cell.shared, cell.record_plan, cell.keep)
+            width = cell.lanes or choose_lanes(cell.rule, one, platform)
+            # Records are kept at steps that a longer block would pass over.
+            block = 1 if records else choose_block(cell.rule, one, width, cell.every, platform)
+        program = Program(cell.rule, width, cell.every, cell.shared, records, cell.keep, block)
         limits = np.array([each.steps for each in self.cells], np.int32)[self.cell]
         return Ensemble(program, own, common, self.seeds.init, self.seeds.data, limits, cell.float64)
 

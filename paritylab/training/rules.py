@@ -6,7 +6,7 @@ engine. Online training and multi-pass training on a finite sample are the rules
 
 import abc
 import dataclasses
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -19,7 +19,7 @@ from ..cube import root_key
 from ..distributions import AbstractDistribution, Points
 from ..distributions.base import Examples
 from ..networks.base import Network, Recipe, outputs
-from .examination import CHEAP_LEVELS, Examination, Witnesses, examination_levels, examine, no_witnesses
+from .examination import Draw, Examination, Witnesses, examination_levels, examine, first_witnesses
 from .numbers import Numbers, Shape, split
 from .optimizers import Optimizer
 from .outcomes import Outcome
@@ -32,9 +32,7 @@ class AbstractRule(abc.ABC):
     """Four pure functions of one run. The engine maps them over lanes and loops over steps."""
 
     levels: int
-    """How many levels of looking closely `measure` has; only the last is decisive."""
-    cheap_levels: ClassVar[int]
-    """How many of them cost so little that all lanes are looked at together."""
+    """How many levels of looking closely `measure` has; the first is cheap, only the last is decisive."""
 
     @abc.abstractmethod
     def init(self, key: PRNGKeyArray, numbers: Numbers) -> Any:
@@ -93,8 +91,6 @@ class Training(AbstractRule):
         drawn = eqx.filter_eval_shape(problem.network, problem.distribution.n, key=root_key(0))
         _, network = split(drawn)
         return cls(split(problem)[1], network, batch, validation, sample, float64)
-
-    cheap_levels: ClassVar[int] = CHEAP_LEVELS
 
     @property
     def levels(self) -> int:  # type: ignore[override]
@@ -156,15 +152,17 @@ class Training(AbstractRule):
         return self.network.fill(state.arrays)
 
     def memory(self, numbers: Numbers) -> Witnesses:
-        return no_witnesses(self.problem.fill(numbers).distribution.n, self.dtype)
+        return first_witnesses(self._drawn_clean(numbers))
 
     def measure(
         self, state: TrainingState, memory: Witnesses, numbers: Numbers, level: int
     ) -> tuple[Examination, Witnesses]:
         """Mistakes on the validation batch, the same for all runs of a task; labels are free of noise here."""
+        return examine(self.network_of(state), self._drawn_clean(numbers), memory, self.validation, level)
+
+    def _drawn_clean(self, numbers: Numbers) -> Draw:
         distribution = self.problem.fill(numbers).distribution.clean()
-        draw = lambda key, size: self._cast(distribution.sample(key, size))
-        return examine(self.network_of(state), draw, memory, self.validation, level)
+        return lambda key, size: self._cast(distribution.sample(key, size))
 
     def ended(self, statistics: Examination) -> Int[Array, ""]:
         learned = jnp.where(statistics.mistakes == 0, Outcome.LEARNED.value, Outcome.RUNNING.value)

@@ -8,7 +8,7 @@ from jaxtyping import Int, PyTree
 
 from ..statistics import median_interval, quantile
 from .crew import Collected, Ensemble
-from .engine import init_key
+from .lanes import init_key
 from .outcomes import Outcome
 from .rules import Training
 

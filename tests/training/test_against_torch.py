@@ -17,7 +17,7 @@ import optax
 import pytest
 
 import paritylab as pl
-from paritylab.training.engine import data_key, init_key
+from paritylab.training.lanes import data_key, init_key
 
 torch = pytest.importorskip("torch", reason="needs the bench extra: pip install 'paritylab[bench]'")
 

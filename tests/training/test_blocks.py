@@ -1,0 +1,70 @@
+"""Blocks of several rounds between close looks give the bits and the times of single rounds."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import paritylab as pl
+from paritylab.training.crew import choose_block, work_through
+from paritylab.training.train import plan
+
+TASK = pl.Uniform(pl.Parity(20, (3, 7)))
+
+
+def in_blocks(ensemble, block, **options):
+    program = dataclasses.replace(ensemble.program, block=block)
+    return work_through(dataclasses.replace(ensemble, program=program), **options)
+
+
+def assert_same(one, other):
+    np.testing.assert_array_equal(one.outcome, other.outcome)
+    np.testing.assert_array_equal(one.step, other.step)
+    for some, others in ((one.statistics, other.statistics), (one.state, other.state)):
+        assert [a.tobytes() for a in some] == [b.tobytes() for b in others]
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """More runs than lanes; limits that are no multiples of a block; some runs learn and some do not."""
+    settings = {"rate": 0.3, "batch": 8, "steps": 150, "keep": True, "lanes": 16}
+    ensemble = plan(TASK, pl.MLP(60), seeds=range(100), **settings).ensemble
+    limits = np.tile(np.array([10, 30, 70, 150, 150], np.int32), 20)
+    ensemble = dataclasses.replace(ensemble, limits=limits)
+    alone = in_blocks(ensemble, 1)
+    assert {pl.Outcome.LEARNED, pl.Outcome.OUT_OF_STEPS} == set(alone.outcome.tolist())
+    assert np.all(alone.step <= limits) and len(set(alone.step.tolist())) > 4
+    return ensemble, alone
+
+
+@pytest.mark.parametrize(("block", "refill"), [(3, True), (8, True), (8, False)])
+def test_blocks_change_no_bit(mixed, block, refill):
+    ensemble, alone = mixed
+    assert_same(alone, in_blocks(ensemble, block, refill=refill))
+
+
+def test_a_run_that_diverges_in_the_midst_of_a_block():
+    made = plan(TASK, pl.PolyNet(2), rate=[1e-3, 1e30, 0.05], batch=4, seeds=20, steps=150, keep=True, lanes=8)
+    alone = in_blocks(made.ensemble, 1)
+    assert np.all(alone.outcome[20:40] == pl.Outcome.DIVERGED) and np.all(alone.step[20:40] < 80)
+    assert_same(alone, in_blocks(made.ensemble, 8))
+
+
+def test_a_run_whose_examination_fails_goes_on_where_it_was():
+    """Runs that come close to the target long before they learn it are halted many times."""
+    made = plan(pl.Uniform(pl.Parity(16, (0, 5))), pl.MLP(10), rate=0.3, batch=1, seeds=300, steps=1500, keep=True)
+    alone = in_blocks(made.ensemble, 1)
+    assert np.sum(alone.outcome == pl.Outcome.LEARNED) > 30
+    assert_same(alone, in_blocks(made.ensemble, 8))
+
+
+def test_without_validation_a_block_ends_at_the_limit():
+    made = plan(TASK, pl.MLP(10), rate=0.1, seeds=20, steps=50, every=10, validation=0, keep=True, lanes=8)
+    assert_same(in_blocks(made.ensemble, 1), in_blocks(made.ensemble, 8))
+
+
+def test_blocks_are_for_gpus_and_short():
+    ensemble = plan(TASK, pl.MLP(60), seeds=1, steps=100).ensemble
+    rule, one = ensemble.program.rule, tuple(array[0] for array in ensemble.own)
+    assert choose_block(rule, one, 128, 10, "cpu") == choose_block(rule, one, 2**20, 1000, "gpu") == 1
+    assert choose_block(rule, one, 128, 10, "gpu") == 16 and choose_block(rule, one, 2**20, 10, "gpu") == 2
