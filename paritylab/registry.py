@@ -106,6 +106,35 @@ EXPERIMENTS = {
     "symmetry/margin": ExperimentEntry("symmetry.margin", "exact margins of symmetric functions at the start", 15),
 }
 
+BOUNDS = {
+    "linear": ("linear:fixed_features", "hinge loss of any N fixed features on k-parities, elementary form"),
+    "linear-convexity": ("linear:fixed_features_by_convexity", "the same before the paper's last step"),
+    "linear-theorem": ("linear:fixed_features_theorem", "the same as the theorem states it, on the mixture"),
+    "kernel": ("linear:kernel", "hinge loss of any kernel with unit features on k-parities"),
+    "kernel-dimension": ("linear:kernel_of_dimension", "the same with the dimension of the features"),
+    "queries": ("queries:parity_queries", "statistical queries needed for k-parities"),
+    "gate-queries": ("queries:gate_product_queries", "statistical queries needed for products of gates"),
+    "integer-rank": ("sign_rank:integer_network_rank", "sign-rank of a shallow network with integer weights"),
+    "integer-width": ("sign_rank:integer_width", "width of such a network for a function of given sign-rank"),
+    "margin-rank": ("sign_rank:margin_network_rank", "sign-rank of a shallow network with real weights and a margin"),
+    "margin-width": ("sign_rank:margin_width", "width of such a network for a function of given sign-rank"),
+    "threshold": ("discrepancy:threshold_correlation", "correlation of a threshold unit with a product of gates"),
+    "hard-tanh": ("discrepancy:hard_tanh_correlation", "correlation of a hard-tanh unit with a product of gates"),
+    "variation": ("discrepancy:variation_correlation", "the same for any activation of bounded variation"),
+    "depth-two": ("shallow:hinge_of_sizes", "hinge loss of any depth-two network on a product of gates"),
+    "depth-two-width": ("shallow:discrepancy_width", "width of a depth-two network with a given correlation"),
+    "depth-two-rank": ("shallow:error_from_rank", "error of a depth-two network by the rank of its units"),
+    "two-layer": ("upper:two_layer_loss", "loss that gradient descent reaches on sparse parities with a leak"),
+    "two-layer-sizes": ("upper:two_layer_sizes", "sizes that suffice for that loss"),
+    "one-step": ("upper:one_step_learning", "one large step, then the second layer, on k-parities"),
+    "near-chance": ("upper:time_near_chance", "share of the time that a disjoint PolyNet stays near chance"),
+    "polynet": ("upper:polynet_steps", "steps of a disjoint PolyNet on a k-parity"),
+    "circuit": ("upper:layerwise_circuit", "layerwise training of tree circuits"),
+    "circuit-product": ("upper:layerwise_circuit_product", "the same under product distributions"),
+    "symmetric": ("upper:symmetric_initialization", "samples and updates from the symmetric initialization"),
+}
+"""Bounds that need nothing but numbers: where they are in `paritylab.bounds`, and what they are about."""
+
 PAPERS = {
     "hidden-progress": "Hidden Progress in Deep Learning: SGD Learns Parities Near the Computational Limit",
     "learning-parities": "Learning Parities with Neural Networks",

@@ -1,6 +1,14 @@
 """The command line: parses, calls, prints. No science inside, and no JAX until a command needs it."""
 
-from . import bench as bench, listing as listing, reproduce as reproduce, sweep as sweep, train as train
+from . import (
+    analyze as analyze,
+    bench as bench,
+    bound as bound,
+    listing as listing,
+    reproduce as reproduce,
+    sweep as sweep,
+    train as train,
+)
 from .app import app as app
 
 

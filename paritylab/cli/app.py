@@ -24,6 +24,9 @@ app = typer.Typer(
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 
 
+OutFolder = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers as JSON, and a picture.")]
+
+
 @contextmanager
 def kind_to_wrong_input() -> Iterator[None]:
     """A `ValueError` of the package is about what the user typed: its sentence, and exit code 2."""

@@ -4,19 +4,19 @@ from typing import Annotated, Any
 
 import typer
 
-from ..registry import EXPERIMENTS, NETWORKS, TARGETS, nearest
+from ..registry import BOUNDS, EXPERIMENTS, NETWORKS, TARGETS, nearest
 from .app import AsJson, app, kind_to_wrong_input
 from .printing import duration, print_json, table
 
-WHAT = ("experiments", "networks", "targets")
+WHAT = ("experiments", "networks", "targets", "bounds")
 
 
 @app.command("list")
 def list_(
-    what: Annotated[str, typer.Argument(help="experiments, networks, targets, or the name of an experiment")] = WHAT[0],
+    what: Annotated[str, typer.Argument(help=f"{', '.join(WHAT)}, or the name of an experiment")] = WHAT[0],
     as_json: AsJson = False,
 ) -> None:
-    """What there is: experiments and what they cost, networks, targets; of one experiment, what it claims."""
+    """What there is: experiments and what they cost, networks, targets, bounds; what one experiment claims."""
     with kind_to_wrong_input():
         if what not in (*WHAT, *EXPERIMENTS):
             raise ValueError(nearest("list", what, [*WHAT, *EXPERIMENTS]))
@@ -32,6 +32,8 @@ def rows_of(what: str) -> list[dict[str, Any]]:
         return [{"name": name, "what": entry.what, "settings": entry.settings} for name, entry in NETWORKS.items()]
     if what == "targets":
         return [{"name": name, "what": text} for name, text in TARGETS.items()]
+    if what == "bounds":
+        return [{"name": name, "what": text} for name, (_, text) in BOUNDS.items()]
     if what == "experiments":
         return [
             {"name": name, "what": entry.title, "quick": duration(entry.quick_seconds), "headline": entry.headline}

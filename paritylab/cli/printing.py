@@ -4,19 +4,39 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..documents import document
+from .app import check_writable
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..sweep.schedule import Progress
     from ..training.crew import Status
 
 
 def print_json(value: Any) -> None:
     typer.echo(document(value), nl=False)
+
+
+def deliver(
+    name: str, content: Any, as_json: bool, out: Path | None, picture: "Callable[[], Figure | None] | None" = None
+) -> None:
+    """A document: on standard output if it is asked for, and to a folder with its picture if one is named."""
+    if out is not None:
+        check_writable(out)
+        (out / f"{name}.json").write_text(document(content))
+        figure = picture() if picture else None
+        if figure is not None:
+            from ..figures import save
+
+            typer.echo(save(figure, out / name)[0], err=True)
+    if as_json:
+        print_json(content)
 
 
 def print_summary(summary: list[dict[str, Any]]) -> None:

@@ -28,7 +28,6 @@ def weights(n, whole=False):
         (pl.relu6, 120, False, "integral"),
         (pl.Sinusoid(2), 1001, False, "sinusoid"),
     ],
-    ids=str,
 )
 def test_the_route(activation, n, whole, route):
     found = neuron_gradient(weights(n, whole), activation, (0, 1), bias=0.25)

@@ -1,0 +1,324 @@
+"""`paritylab analyze`: exact objects behind training, for a target, a distribution or a network that is named."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .app import AsJson, OutFolder, app, kind_to_wrong_input, numbers, whole_numbers
+from .printing import deliver, shown, table
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..targets import AbstractTarget
+
+analyze = typer.Typer(
+    help="Exact objects behind training: Fourier coefficients, gradients, correlations, margins, kernels.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(analyze, name="analyze")
+
+N = Annotated[int, typer.Option(help="Number of coordinates.")]
+K = Annotated[int, typer.Option(help="Size of the parity.")]
+Seed = Annotated[int, typer.Option(help="Seed of what is drawn at random.")]
+Formula = Annotated[str | None, typer.Option(help="A tree circuit: 'OR(AND(x0,x1),NAND(x2,x3))'.")]
+
+
+@analyze.command()
+def fourier(
+    target: Annotated[str, typer.Option(help="parity, full-parity, majority or random-symmetric.")] = "majority",
+    n: N = 11,
+    k: K = 3,
+    formula: Formula = None,
+    mean: Annotated[float, typer.Option(help="Mean of every coordinate: 0 is the uniform law.")] = 0.0,
+    rho: Annotated[str, typer.Option(help="Correlations at which noise stability is wanted.")] = "0.5,0.9",
+    seed: Seed = 0,
+    out: OutFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Weight by level, influences, noise stability and degree of a target."""
+    with kind_to_wrong_input():
+        from ..analysis import spectrum, symmetric_spectrum
+        from ..targets import Symmetric
+
+        made = named_target(target, n, k, formula, seed)
+        symmetric = isinstance(made, Symmetric)
+        found = symmetric_spectrum(made, mean) if isinstance(made, Symmetric) else spectrum(made, mean)
+        content = {
+            "target": formula or target,
+            "n": made.n,
+            "mean": mean,
+            "weight": found.weight.tolist(),
+            "total_influence": found.total_influence,
+            "noise_stability": {str(each): found.noise_stability(each) for each in numbers(rho, "--rho")},
+            "route": "symmetric, O(n^2)" if symmetric else "transform of 2^n values",
+        }
+        deliver("fourier", content, as_json, out, lambda: bars(found.weight, "weight", f"{content['target']}, n = {n}"))
+    if as_json:
+        return
+    rows = [[str(level), f"{weight:.6g}"] for level, weight in enumerate(found.weight) if weight > 1e-12]
+    table(rows[:40], ["level", "weight"])
+    if len(rows) > 40:
+        typer.echo(f"... {len(rows) - 40} further levels (--json has all)")
+    typer.echo(f"total influence {found.total_influence:.6g}; route: {content['route']}")
+    for each, value in content["noise_stability"].items():
+        typer.echo(f"noise stability at {each}: {value:.6g}")
+
+
+@analyze.command()
+def gap(
+    n: N = 101,
+    k: K = 3,
+    weights: Annotated[str, typer.Option(help="ones, signs, uniform or gaussian.")] = "uniform",
+    activation: Annotated[str, typer.Option(help="relu, relu6, sigmoid, square, sinusoid.")] = "relu",
+    bias: Annotated[float, typer.Option(help="Bias of the neuron.")] = 0.0,
+    seed: Seed = 0,
+    out: OutFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """The exact population gradient of one neuron on a k-parity, and its Fourier gap."""
+    with kind_to_wrong_input():
+        import paritylab as pl
+
+        from ..analysis import gap_of_gradient, majority_gap, neuron_gradient
+
+        if not 1 <= k < n:
+            raise ValueError(f"A gap needs 1 <= k < n, got k={k} on n={n} coordinates. Lower k or raise n.")
+        known = {name: getattr(pl, name) for name in ("relu", "relu6", "sigmoid", "square")}
+        slope = one_of("activation", activation, known | {"sinusoid": pl.Sinusoid(k)})
+        found = neuron_gradient(drawn_weights(weights, n, seed), slope, range(k), bias=bias)
+        gradient = found.gradient.weight
+        size = gap_of_gradient(gradient, range(k))
+        content = {
+            "n": n,
+            "k": k,
+            "weights": weights,
+            "activation": activation,
+            "route": found.route,
+            "error": found.error,
+            "gradient": gradient.tolist(),
+            "bias_gradient": float(found.gradient.bias),
+            "least_relevant": size.least_relevant,
+            "most_irrelevant": size.most_irrelevant,
+            "gamma": size.gamma,
+            "weak_gap": size.weak,
+            "majority_gap": majority_gap(n, k).gamma if n % 2 and k % 2 == 0 else None,
+        }
+        deliver("gap", content, as_json, out, lambda: gradient_figure(gradient, k, f"{activation}, {weights} weights"))
+    if not as_json:
+        for key in ("route", "error", "least_relevant", "most_irrelevant", "gamma", "weak_gap", "majority_gap"):
+            typer.echo(f"{key.replace('_', ' ')}: {shown(content[key])}")
+
+
+@analyze.command()
+def correlation(
+    formula: Formula = None,
+    pairs: Annotated[int | None, typer.Option(help="A product of this many random AND/OR gates.")] = None,
+    law: Annotated[
+        str, typer.Option(help="uniform, generative (circuits), equal, stealth, independent, sparse (products).")
+    ] = "uniform",
+    mean: Annotated[float, typer.Option(help="Mean of every coordinate, for circuits under the uniform law.")] = 0.0,
+    share: Annotated[float, typer.Option(help="Share of the easy half, for products of gates.")] = 0.5,
+    seed: Seed = 0,
+    out: OutFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Local correlation: how much each gate of a circuit tells about the label, and what layerwise training needs."""
+    with kind_to_wrong_input():
+        from ..analysis import audit
+
+        target, distribution = gates_and_law(formula, pairs, law, mean, share, seed)
+        found = audit(target, distribution)
+        content: dict[str, Any] = {
+            "verdict": found.verdict,
+            "slack": found.slack,
+            "least_probability": found.least_probability,
+            "property_1": found.property_1,
+            "property_2": found.property_2,
+            "label_mean": float(found.tables.label_mean),
+            "samples": found.samples,
+            "route": found.tables.route,
+            "gates": [
+                {"gate": name, "correlation": float(c), "influence": float(influence)}
+                for name, c, influence in zip(found.tables.names, found.correlation, found.influence, strict=True)
+            ],
+        }
+        deliver(
+            "correlation", content, as_json, out, lambda: bars(abs(found.correlation), "|c|", "gates, from the root")
+        )
+    if not as_json:
+        rows = [[each["gate"], f"{each['correlation']:.6g}", f"{each['influence']:.6g}"] for each in content["gates"]]
+        table(rows[:40], ["gate", "correlation with the label", "influence"])
+        typer.echo(found.verdict)
+
+
+@analyze.command()
+def margin(
+    n: Annotated[str, typer.Option(help="Numbers of coordinates, with commas between them.")] = "5,10,20,40",
+    target: Annotated[str, typer.Option(help="full-parity, majority or random-symmetric.")] = "full-parity",
+    seed: Seed = 0,
+    out: OutFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """The exact maximal margin of a symmetric function at the symmetric initialization."""
+    with kind_to_wrong_input():
+        import numpy as np
+
+        from ..analysis import explicit_separator, maximal_margin, symmetric_embedding
+        from ..targets import Symmetric
+
+        rows = []
+        for size in whole_numbers(n, "--n"):
+            made = named_target(target, size, 1, None, seed)
+            if not isinstance(made, Symmetric):
+                raise ValueError(
+                    f"Margins are those of symmetric functions, got {target!r}. Use full-parity or majority."
+                )
+            values = np.asarray(made.values)
+            exact = maximal_margin(symmetric_embedding(size), values)
+            explicit = 0.5 / float(np.linalg.norm(explicit_separator(values)))
+            rows.append({"n": size, "margin": exact.margin, "gap": exact.gap, "explicit": explicit})
+        content = {"target": target, "rows": rows}
+        deliver("margin", content, as_json, out, lambda: margins_figure(rows, target))
+    if not as_json:
+        cells = [[f"{row[key]:.6g}" for key in ("n", "margin", "gap", "explicit")] for row in rows]
+        table(cells, ["n", "maximal margin", "certificate's gap", "margin of the explicit separator"])
+
+
+@analyze.command()
+def kernel(
+    n: N = 30,
+    bias: Annotated[float, typer.Option(help="Variance of the biases; 0 is a network without.")] = 1.0,
+    kind: Annotated[str, typer.Option(help="ntk (all layers trained) or features (the last alone).")] = "ntk",
+    radius: Annotated[float, typer.Option(help="Norm of the predictor, for features of length one.")] = 10.0,
+    out: OutFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Eigenvalues of the infinite ReLU network's kernel by Fourier level, and the best hinge loss on parities."""
+    with kind_to_wrong_input():
+        from ..analysis import best_hinge, relu_conjugate_kernel, relu_ntk
+        from ..bounds.linear import kernel as bound
+
+        made = one_of("kernel", kind, {"ntk": relu_ntk, "features": relu_conjugate_kernel})(n, bias).normalized()
+        values = made.eigenvalues()
+        rows = [
+            {
+                "level": level,
+                "eigenvalue": float(value),
+                "best_hinge": best_hinge(float(value), radius),
+                "bound": bound(n, level, norm=radius).value if level else None,
+            }
+            for level, value in enumerate(values)
+        ]
+        content = {"kernel": kind, "n": n, "bias": bias, "radius": radius, "rows": rows}
+        deliver("kernel", content, as_json, out, lambda: bars(values, "eigenvalue", f"ReLU {kind}, n = {n}", log=True))
+    if not as_json:
+        cells = [[str(r["level"]), f"{r['eigenvalue']:.6g}", f"{r['best_hinge']:.6g}", shown(r["bound"])] for r in rows]
+        table(cells[:25], ["level", "eigenvalue", f"best hinge, norm {radius:g}", "bound for any kernel"])
+
+
+def one_of(kind: str, name: str, known: dict[str, Any]) -> Any:
+    from ..registry import nearest
+
+    if name not in known:
+        raise ValueError(nearest(kind, name, known))
+    return known[name]
+
+
+def named_target(target: str, n: int, k: int, formula: str | None, seed: int) -> "AbstractTarget":
+    """A target of fixed support, or a circuit."""
+    import paritylab as pl
+
+    if formula is not None:
+        return pl.circuit_from_formula(formula)
+
+    def random_symmetric() -> pl.Symmetric:
+        import numpy as np
+
+        return pl.Symmetric(n, np.asarray(pl.random_symmetric(n, key=pl.root_key(seed)).values))
+
+    known = {
+        "parity": lambda: pl.Parity(n, range(k)),
+        "full-parity": lambda: pl.full_parity(n),
+        "majority": lambda: pl.majority(n),
+        "random-symmetric": random_symmetric,
+    }
+    return one_of("target", target, known)()  # type: ignore[no-any-return]
+
+
+def drawn_weights(name: str, n: int, seed: int) -> "np.ndarray":
+    """Weights as the papers draw them."""
+    import numpy as np
+
+    chance = np.random.default_rng(seed)
+    known = {
+        "ones": lambda: np.ones(n),
+        "signs": lambda: chance.choice([-1.0, 1.0], n),
+        "uniform": lambda: chance.uniform(-1, 1, n) / np.sqrt(n),
+        "gaussian": lambda: chance.standard_normal(n) / np.sqrt(n),
+    }
+    return one_of("kind of weights", name, known)()  # type: ignore[no-any-return]
+
+
+def gates_and_law(
+    formula: str | None, pairs: int | None, law: str, mean: float, share: float, seed: int
+) -> tuple[Any, Any]:
+    """A target made of gates and a law of its inputs."""
+    import paritylab as pl
+
+    if (pairs is None) == (formula is None):
+        raise ValueError("Name a circuit with --formula, or a number of gates with --pairs, and not both.")
+    if formula is not None:
+        circuit = pl.circuit_from_formula(formula)
+        laws: dict[str, Any] = {
+            "uniform": lambda: pl.Product(circuit, mean),
+            "generative": lambda: pl.Generative(circuit),
+        }
+        return circuit, one_of("law of circuits", law, laws)()
+    assert pairs is not None
+    product = pl.random_gate_product(pairs, key=pl.root_key(seed))
+    halves = {
+        "equal": lambda: pl.equal_gates(product),
+        "stealth": lambda: pl.stealth(product),
+        "independent": lambda: pl.independent_gates(product, 1 - 1 / product.pairs),
+        "sparse": lambda: pl.sparse_pairs(product, 0.25),
+    }
+    if law == "uniform":
+        return product, pl.Uniform(product)
+    return product, pl.separation(one_of("law of products", law, {**halves, "uniform": None})(), share)
+
+
+def bars(heights: "np.ndarray", label: str, title: str, log: bool = False) -> Any:
+    from ..figures import INKS, panels
+
+    figure, axes = panels(1, 1, width=4.5, height=2.6)
+    axes[0, 0].bar(range(len(heights)), heights, color=INKS[0])
+    axes[0, 0].set(xlabel="level" if label != "|c|" else "gate", ylabel=label, title=title)
+    if log:
+        axes[0, 0].set_yscale("log")
+    return figure
+
+
+def gradient_figure(gradient: "np.ndarray", k: int, title: str) -> Any:
+    """Relevant coordinates stand out, or not."""
+    from ..figures import INKS, panels
+
+    figure, axes = panels(1, 1, width=4.5, height=2.6)
+    axis = axes[0, 0]
+    axis.plot(range(k), abs(gradient[:k]), "o", color=INKS[1], label="relevant")
+    axis.plot(range(k, len(gradient)), abs(gradient[k:]), ".", color=INKS[0], markersize=3, label="others")
+    axis.set(xlabel="coordinate", ylabel="|population gradient|", title=title)
+    axis.legend()
+    return figure
+
+
+def margins_figure(rows: list[dict[str, Any]], target: str) -> Any:
+    from ..figures import ink, panels
+
+    figure, axes = panels(1, 1, width=4.5, height=2.6)
+    for i, (key, label) in enumerate((("margin", "maximal"), ("explicit", "explicit separator"))):
+        axes[0, 0].loglog([row["n"] for row in rows], [row[key] for row in rows], label=label, marker="o", **ink(i))
+    axes[0, 0].set(xlabel="n", ylabel="margin", title=f"{target} at the symmetric initialization")
+    axes[0, 0].legend()
+    return figure

@@ -1,0 +1,130 @@
+"""`paritylab bound`."""
+
+import inspect
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..registry import BOUNDS, nearest
+from .app import AsJson, OutFolder, app, kind_to_wrong_input
+from .printing import deliver, shown, table
+
+if TYPE_CHECKING:
+    from ..bounds import Bound
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def bound(
+    name: Annotated[str, typer.Argument(help="Which bound; 'paritylab list bounds' names them.")],
+    numbers: Annotated[list[str] | None, typer.Argument(metavar="--NUMBER VALUE ...", help="What it is about.")] = None,
+    out: OutFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """What a theorem says for given numbers: bound kernel --n 30 --k 3 --norm 10; a list (--n 10,20) gives a curve."""
+    with kind_to_wrong_input():
+        if name not in BOUNDS:
+            raise ValueError(nearest("bound", name, BOUNDS))
+        function = load(name)
+        points = points_of(name, function, numbers or [])
+        found = [(point, function(**point)) for point in points]
+        varied = [key for key in points[0] if len({point[key] for point in points}) > 1]
+        document = {"bound": name, "points": [document_of(point, each) for point, each in found]}
+        deliver(f"bound-{name}", document, as_json, out, lambda: picture(name, found, varied))
+    if not as_json:
+        print_bounds(found, varied)
+
+
+def load(name: str) -> "Callable[..., Bound]":
+    """The function of a bound."""
+    import importlib
+
+    module, function = BOUNDS[name][0].split(":")
+    return getattr(importlib.import_module(f"paritylab.bounds.{module}"), function)  # type: ignore[no-any-return]
+
+
+def points_of(name: str, function: Callable[..., Any], words: list[str]) -> list[dict[str, Any]]:
+    """The arguments that words like `--n 10,20` stand for, one for each combination."""
+    known = {
+        key: parameter
+        for key, parameter in inspect.signature(function).parameters.items()
+        if not key.endswith("constants")
+    }
+    given: dict[str, list[float]] = {}
+    pairs = list(itertools.chain.from_iterable(word.split("=", 1) if "=" in word else [word] for word in words))
+    if len(pairs) % 2:
+        raise ValueError(f"The numbers of a bound are written --n 30 --k 3, got {' '.join(words)!r}.")
+    for flag, text in zip(pairs[::2], pairs[1::2], strict=True):
+        key = flag.removeprefix("--").replace("-", "_")
+        if not flag.startswith("--") or key not in known:
+            raise ValueError(nearest(f"number of the bound {name!r} called", flag.removeprefix("--"), known))
+        given[key] = [number(part, flag, known[key]) for part in text.split(",")]
+    needed = [key for key, parameter in known.items() if parameter.default is parameter.empty]
+    if missing := [f"--{key.replace('_', '-')}" for key in needed if key not in given]:
+        all_of = " ".join(f"--{key.replace('_', '-')}" for key in known)
+        raise ValueError(f"The bound {name!r} also needs {' '.join(missing)}. It takes: {all_of}.")
+    return [dict(zip(given, values, strict=True)) for values in itertools.product(*given.values())]
+
+
+def number(text: str, flag: str, parameter: inspect.Parameter) -> int | float:
+    """A number of the kind that the bound wants."""
+    whole = parameter.annotation in (int, "int")
+    try:
+        return int(text) if whole or text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        word = "a whole number" if whole else "a number"
+        raise ValueError(f"{flag} takes {word}, or several with commas between them, got {text!r}.") from None
+
+
+def document_of(point: dict[str, Any], found: "Bound") -> dict[str, Any]:
+    return {
+        **point,
+        "value": found.value,
+        "side": found.side,
+        "applies": found.applies,
+        "sentence": found.sentence,
+        "source": found.source,
+        "assumptions": [each._asdict() for each in found.assumptions],
+        "parts": {part.name: part.value for part in found.parts},
+    }
+
+
+def print_bounds(found: "list[tuple[dict[str, Any], Bound]]", varied: list[str]) -> None:
+    if len(found) > 1:
+        rows = [
+            [*(shown(point[key]) for key in varied), f"{each.value:.6g}", "yes" if each.applies else "no"]
+            for point, each in found
+        ]
+        table(rows, [*varied, found[0][1].side, "applies"])
+        typer.echo(f"[{found[0][1].source}]")
+        return
+    ((_, only),) = found
+    typer.echo(str(only))
+    for assumption in only.assumptions:
+        typer.echo(f"  {'holds' if assumption.holds else 'FAILS'}: {assumption.statement}")
+    if only.parts:
+        table([[part.name, f"{part.value:.6g}"] for part in only.parts], ["part", "value"])
+
+
+def picture(name: str, found: "list[tuple[dict[str, Any], Bound]]", varied: list[str]) -> Any:
+    """The bound over the first number that varies, a line for each value of the others; none if nothing varies."""
+    if not varied:
+        return None
+    from ..figures import ink, panels
+
+    figure, axes = panels(1, 1, width=4.5, height=3.0)
+    axis, (along, *others) = axes[0, 0], varied
+    lines: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
+    for point, each in found:
+        lines.setdefault(tuple(point[key] for key in others), []).append((point[along], each.value))
+    for i, (values, places) in enumerate(lines.items()):
+        label = ", ".join(f"{key} {value:g}" for key, value in zip(others, values, strict=True))
+        axis.plot(*zip(*sorted(places), strict=True), marker="o", markersize=3, label=label or None, **ink(i))
+    positive = [value for places in lines.values() for _, value in places]
+    if min(positive) > 0 and max(positive) > 100 * min(positive):
+        axis.set_yscale("log")
+    axis.set(xlabel=along, ylabel=f"{found[0][1].side}", title=BOUNDS[name][1])
+    if others:
+        axis.legend()
+    return figure

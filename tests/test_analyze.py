@@ -1,0 +1,110 @@
+"""`paritylab analyze` and `paritylab bound`: the same numbers as the functions behind them, and kind words."""
+
+import importlib
+import inspect
+import json
+import math
+
+import pytest
+from typer.testing import CliRunner
+
+from paritylab import bounds
+from paritylab.cli import app
+from paritylab.registry import BOUNDS
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def document(*words):
+    done = run(*words, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_every_bound_exists_and_takes_numbers_alone(name):
+    module, function = BOUNDS[name][0].split(":")
+    found = getattr(importlib.import_module(f"paritylab.bounds.{module}"), function)
+    parameters = inspect.signature(found).parameters
+    kinds = {each.annotation for key, each in parameters.items() if not key.endswith("constants")}
+    assert kinds <= {int, float, int | float}
+
+
+def test_a_bound_is_what_the_function_says():
+    found = document("bound", "kernel", "--n", 30, "--k=3", "--norm", 10)["points"][0]
+    expected = bounds.kernel(30, 3, norm=10)
+    assert (found["value"], found["sentence"], found["applies"]) == (expected.value, expected.sentence, True)
+    assert run("bound", "kernel", "--n", 30, "--k", 3, "--norm", 10).stdout.startswith(expected.sentence)
+
+
+def test_a_list_of_numbers_gives_a_curve_and_a_picture(tmp_path):
+    found = document("bound", "queries", "--n", "20,40", "--k", "2,3", "--tolerance", 0.1, "--out", tmp_path)
+    assert [(point["n"], point["k"]) for point in found["points"]] == [(20, 2), (20, 3), (40, 2), (40, 3)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "bound-queries.json", "bound-queries.pdf", "bound-queries.png",
+    ]  # fmt: skip
+    assert json.loads((tmp_path / "bound-queries.json").read_text()) == found
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("bound", "kernal"), "There is no bound 'kernal'; did you mean 'kernel'?"),
+        (("bound", "kernel", "--n", 30), "The bound 'kernel' also needs --k --norm. It takes: --n --k --norm."),
+        (("bound", "kernel", "--m", 30), "There is no number of the bound 'kernel' called 'm'; did you mean "),
+        (
+            ("bound", "kernel", "--n", "3.5"),
+            "--n takes a whole number, or several with commas between them",
+        ),
+        (("bound", "kernel", "--n"), "The numbers of a bound are written --n 30 --k 3, got '--n'."),
+        (("bound", "kernel", "--n", 3, "--k", 4, "--norm", 1), "1 <= k <= n, got k=4 on n=3"),
+        (("analyze", "fourier", "--target", "parety"), "There is no target 'parety'; did you mean 'parity'?"),
+        (("analyze", "fourier", "--target", "parity", "--n", 40), "would take 1.02e+03 GiB."),
+        (("analyze", "gap", "--k", 101), "A gap needs 1 <= k < n, got k=101 on n=101 coordinates."),
+        (("analyze", "gap", "--weights", "gauss"), "did you mean 'gaussian'?"),
+        (("analyze", "correlation"), "Name a circuit with --formula, or a number of gates with --pairs, and not both."),
+        (("analyze", "correlation", "--formula", "OR(x0,x1"), "OR(x0,x1"),
+        (("analyze", "correlation", "--pairs", 8, "--law", "equal"), "got 8"),
+        (("analyze", "margin", "--target", "parity"), "Margins are those of symmetric functions, got 'parity'."),
+        (("analyze", "kernel", "--kind", "nkt"), "did you mean 'ntk'?"),
+    ],
+)
+def test_wrong_input_is_one_sentence(words, sentence, tmp_path):
+    said = run(*words, "--out", tmp_path / "out")
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert said.stderr.startswith("paritylab: ") and sentence in said.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_fourier():
+    found = document("analyze", "fourier", "--target", "majority", "--n", 3, "--rho", "0.5")
+    assert found["weight"] == [0, 0.75, 0, 0.25] and found["total_influence"] == 1.5
+    assert found["noise_stability"] == {"0.5": 0.75 / 2 + 0.25 / 8}
+    circuit = document("analyze", "fourier", "--formula", "AND(x0,x1)", "--rho", "1")
+    assert circuit["weight"] == [0.25, 0.5, 0.25] and circuit["n"] == 2
+    many = run("analyze", "fourier", "--target", "majority", "--n", 101)
+    assert "further levels" in many.stdout and "route: symmetric, O(n^2)" in many.stdout
+
+
+def test_gap_of_equal_weights_is_that_of_majority():
+    found = document("analyze", "gap", "--n", 15, "--k", 4, "--weights", "ones")
+    assert found["route"] == "enumeration"
+    assert found["gamma"] == pytest.approx(found["majority_gap"], rel=1e-12)
+    assert len(found["gradient"]) == 15
+
+
+def test_correlation_of_a_generative_circuit():
+    found = document("analyze", "correlation", "--formula", "OR(AND(x0,x1),NAND(x2,x3))", "--law", "generative")
+    assert [gate["correlation"] for gate in found["gates"]] == pytest.approx([1, 2 / 3, 2 / 3])
+    assert found["slack"] == pytest.approx(2 / 3) and "Local correlation holds" in found["verdict"]
+
+
+def test_margin_and_kernel(tmp_path):
+    rows = document("analyze", "margin", "--n", "5,20", "--out", tmp_path)["rows"]
+    assert [row["margin"] for row in rows] == pytest.approx([0.5 / math.sqrt(4 * n - 17 / 6) for n in (5, 20)])
+    rows = document("analyze", "kernel", "--n", 12, "--bias", 0, "--out", tmp_path)["rows"]
+    assert [rows[level]["eigenvalue"] for level in (3, 5, 7)] == [0, 0, 0]
+    assert all(row["best_hinge"] >= row["bound"] - 1e-12 for row in rows[1:])
+    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".pdf", ".png"}
