@@ -290,10 +290,13 @@ def gates_and_law(
 
 
 def bars(heights: "np.ndarray", label: str, title: str, log: bool = False) -> Any:
+    from matplotlib.ticker import MaxNLocator
+
     from ..figures import INKS, panels
 
     figure, axes = panels(1, 1, width=4.5, height=2.6)
     axes[0, 0].bar(range(len(heights)), heights, color=INKS[0])
+    axes[0, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
     axes[0, 0].set(xlabel="level" if label != "|c|" else "gate", ylabel=label, title=title)
     if log:
         axes[0, 0].set_yscale("log")
@@ -320,5 +323,7 @@ def margins_figure(rows: list[dict[str, Any]], target: str) -> Any:
     for i, (key, label) in enumerate((("margin", "maximal"), ("explicit", "explicit separator"))):
         axes[0, 0].loglog([row["n"] for row in rows], [row[key] for row in rows], label=label, marker="o", **ink(i))
     axes[0, 0].set(xlabel="n", ylabel="margin", title=f"{target} at the symmetric initialization")
+    axes[0, 0].set_xticks([row["n"] for row in rows], [str(row["n"]) for row in rows])
+    axes[0, 0].minorticks_off()
     axes[0, 0].legend()
     return figure

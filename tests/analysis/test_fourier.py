@@ -205,3 +205,15 @@ def test_heavy_coefficients_say_what_they_need():
     with pytest.raises(ValueError, match="got threshold=0"):
         heavy_coefficients(pl.Parity(5, (0,)), 5, 0.0, key=pl.root_key(0))
     assert heavy_coefficients(lambda x: 0.0 * x[0], 5, 0.9, key=pl.root_key(0)) == []
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n", [1, 4, 8, 10, 12])
+def test_against_boofun(n):
+    """Coefficients, influences and noise stability of random functions, by another library."""
+    boofun = pytest.importorskip("boofun", reason="needs the extra `bench`: pip install 'paritylab[bench]'")
+    bits = np.random.default_rng(n).integers(0, 2, 2**n)
+    theirs, ours = boofun.create(bits.tolist()), spectrum(1 - 2 * bits)  # True is -1 there
+    np.testing.assert_allclose(ours.coefficients, theirs.fourier(), atol=1e-12)
+    np.testing.assert_allclose(ours.influences, theirs.influences(), atol=1e-12)
+    assert ours.noise_stability(0.7) == pytest.approx(theirs.noise_stability(0.7))
