@@ -1,14 +1,11 @@
 """The Walsh-Hadamard transform, and its like for biased coordinates: sums of a function against all characters.
 
-Both multiply a table of 2**n values by a Kronecker product of n matrices of size 2 x 2. The factors
-are taken a few at a time, as one matrix product of a small dense matrix with the table reshaped to
-two axes. Written as `factor @ table.T`, a product leaves its coordinates in front, so that the next
-ones come to stand last without a transposition of their own; after all n the order is the first one.
-A large table goes through the low coordinates in blocks that stay in a processor's cache.
+Both multiply a table of 2**n values by a Kronecker product of n matrices of size 2 x 2. The lowest
+coordinates, whose values lie beside each other, are taken by one product with a small dense matrix;
+the others by butterflies, three coordinates in every pass over the table.
 """
 
 import functools
-import math
 from collections.abc import Sequence
 from typing import overload
 
@@ -17,12 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Num
 
-BITS = 5
-"""Coordinates per matrix product: more are more arithmetic, fewer are more passes over the table."""
-BLOCK = 14
-"""Coordinates of a block that stays in cache while all of them are transformed (CPU)."""
-EXACT = 2**53
-"""Whole numbers up to here are exact in float64."""
+LOWEST, TOGETHER = 5, 3
+"""Coordinates of the dense matrix, and of one pass of butterflies: fewer are more passes, more are more arithmetic."""
+EXACT = {np.float32: 2**24, np.float64: 2**53}
+"""Whole numbers up to here are exact in floating point: a Boolean function's sums in float32 to n = 24."""
 
 HADAMARD = np.array([[1.0, 1.0], [1.0, -1.0]])
 
@@ -43,10 +38,10 @@ def walsh_hadamard(table: np.ndarray | Array, *, donate: bool = False) -> np.nda
     """
     n = coordinates_of(table)
     if isinstance(table, jax.Array):
-        return _on_device(table, [HADAMARD] * n, donate)
+        return _on_device(table, None, donate)
     if table.dtype.kind in "biu":
         return _whole_numbers(table, n)
-    return _of_numpy(table, [HADAMARD] * n)
+    return _of_numpy(table, None)
 
 
 def coefficients(table: Num[np.ndarray, "... points"]) -> Float[np.ndarray, "... subsets"]:
@@ -80,7 +75,7 @@ def coordinates_of(table: np.ndarray | Array) -> int:
     return size.bit_length() - 1
 
 
-def _of_numpy(table: np.ndarray, factors: Sequence[np.ndarray]) -> np.ndarray:
+def _of_numpy(table: np.ndarray, factors: Sequence[np.ndarray] | None) -> np.ndarray:
     if table.dtype not in (np.float32, np.float64):
         raise ValueError(f"A table holds float32, float64 or whole numbers, got {table.dtype}. Convert it.")
     with jax.enable_x64(table.dtype == np.float64):
@@ -88,17 +83,23 @@ def _of_numpy(table: np.ndarray, factors: Sequence[np.ndarray]) -> np.ndarray:
         return np.asarray(_on_device(jnp.array(table), factors, donate=True))
 
 
-def _on_device(table: Array, factors: Sequence[np.ndarray], donate: bool) -> Array:
-    run = _donated if donate else _kept
+def _on_device(table: Array, factors: Sequence[np.ndarray] | None, donate: bool) -> Array:
+    """Without factors, all are those of the Hadamard matrix, which need additions alone."""
+    if factors is None:
+        lowest, others = _hadamard(min(LOWEST, coordinates_of(table)), str(table.dtype)), None
+    else:
+        lowest = _joined(factors[:LOWEST]).astype(table.dtype)
+        others = np.array(factors[LOWEST:], table.dtype).reshape(-1, 2, 2)
     with jax.default_matmul_precision("highest"):
-        return run(table, *(tuple(matrix.astype(table.dtype) for matrix in each) for each in _matrices(factors)))
+        return (_donated if donate else _kept)(table, lowest, others)
 
 
 def _whole_numbers(table: np.ndarray, n: int) -> np.ndarray:
-    """float64 holds all sums exactly if none can exceed 2**53; else they are added up as int64, level by level."""
+    """In floating point if that holds every possible sum exactly; else as int64, level by level."""
     largest = max(abs(int(table.max(initial=0))), abs(int(table.min(initial=0))))
-    if largest << n <= EXACT:
-        return _of_numpy(table.astype(np.float64), [HADAMARD] * n).astype(np.int64)
+    for dtype, exact in EXACT.items():
+        if largest << n <= exact:
+            return _of_numpy(table.astype(dtype), None).astype(np.int64)
     if largest << n >= 2**63:
         raise ValueError(
             f"Sums of 2**{n} values as large as {largest} do not fit into 64 bits. Scale the table, or give it as "
@@ -111,53 +112,40 @@ def _whole_numbers(table: np.ndarray, n: int) -> np.ndarray:
     return values.reshape(table.shape)
 
 
-def _matrices(factors: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The factors of the coordinates inside a block, and of those above, each time a few as one matrix."""
-    low = min(len(factors), BLOCK)
-    return _grouped(factors[:low]), _grouped(factors[low:])
+@functools.cache
+def _hadamard(n: int, dtype: str) -> np.ndarray:
+    return _joined([HADAMARD] * n).astype(dtype)
 
 
-def _grouped(factors: Sequence[np.ndarray]) -> list[np.ndarray]:
-    made, rest = [], list(factors)
-    for bits in groups(len(factors)):
-        # The first coordinate is the low bit of the place, hence the last factor of the product.
-        made.append(functools.reduce(np.kron, reversed(rest[:bits])))
-        rest = rest[bits:]
-    return made
+def _joined(factors: Sequence[np.ndarray]) -> np.ndarray:
+    """One matrix for several coordinates, the first of which is the low bit."""
+    return functools.reduce(lambda matrix, factor: np.kron(factor, matrix), factors, np.ones((1, 1)))
 
 
-def groups(n: int) -> list[int]:
-    """n as a sum of few numbers of about the same size, none above `BITS`.
-
-    >>> groups(14)
-    [5, 5, 4]
-    """
-    count = math.ceil(n / BITS)
-    return [n // count + (i < n % count) for i in range(count)] if count else []
-
-
-def _transform(table: Array, inside: tuple[Array, ...], above: tuple[Array, ...]) -> Array:
-    """The whole algorithm: all coordinates of a block, block by block, then the others."""
-    size = math.prod(len(matrix) for matrix in inside)
-    blocks = table.reshape(-1, size)
-    if len(blocks) == 1 or jax.default_backend() != "cpu":
-        flat = _blocks(blocks, inside)
-    else:
-        flat = jax.lax.map(lambda block: _blocks(block[None], inside)[0], blocks)
-    for matrix in above:
-        slabs = flat.reshape(-1, len(matrix), size)
-        flat = matrix @ slabs[0] if len(slabs) == 1 else jax.lax.map(lambda slab, matrix=matrix: matrix @ slab, slabs)
-        size *= len(matrix)
-    return flat.reshape(table.shape)
+def _transform(table: Array, lowest: Array, others: Array | None) -> Array:
+    """The whole algorithm."""
+    done, n = (len(lowest) - 1).bit_length(), coordinates_of(table)
+    values = table.reshape(-1, len(lowest)) @ lowest.T
+    for first in range(done, n, TOGETHER):
+        count = min(TOGETHER, n - first)
+        factors = [None] * count if others is None else list(others[first - done : first - done + count])
+        values = _butterflies(values.reshape(-1, 2**count, 2**first), factors)
+    return values.reshape(table.shape)
 
 
-def _blocks(tables: Array, matrices: tuple[Array, ...]) -> Array:
-    """Rows, each of them transformed."""
-    rows = len(tables)
-    for matrix in matrices:
-        # [new, rest] = sum over old of matrix[new, old] table[rest, old]
-        tables = jax.lax.dot_general(matrix, tables.reshape(-1, len(matrix)), (((1,), (1,)), ((), ())))
-    return tables.reshape(-1, rows).T if matrices else tables
+def _butterflies(values: Array, factors: Sequence[Array | None]) -> Array:
+    """The coordinates of the middle axis. All is written out, so that one pass reads and writes the table once."""
+    parts = [values[:, i] for i in range(values.shape[1])]
+    for bit, factor in enumerate(factors):
+        for low in (i for i in range(len(parts)) if not i >> bit & 1):
+            up, down = parts[low], parts[low | 1 << bit]
+            if factor is None:
+                parts[low], parts[low | 1 << bit] = up + down, up - down
+            else:
+                parts[low] = factor[0, 0] * up + factor[0, 1] * down
+                parts[low | 1 << bit] = factor[1, 0] * up + factor[1, 1] * down
+    # Passes are kept apart: joined into one, the compiler would compute the first again for every value of the next.
+    return jax.lax.optimization_barrier(jnp.stack(parts, axis=1))
 
 
 _kept = jax.jit(_transform)

@@ -30,6 +30,8 @@ from .leases import AbstractLeases, leases_in
 
 FORMAT = 1
 FOLDERS = ("runs", "failures", "leases", "unfinished", "aside")
+OURS = {*FOLDERS, "store.json"}
+"""What another process that makes the same store may have put there already."""
 KEY = b"paritylab"
 """Under this key the metadata of a Parquet file has our own."""
 
@@ -226,7 +228,7 @@ def _open(folder: Path) -> None:
                 f"The store {folder} has format {version}, and this paritylab reads format {FORMAT}. "
                 "Use the paritylab that made it, or another folder; nothing was touched."
             )
-    elif folder.exists() and (not folder.is_dir() or any(path.name not in FOLDERS for path in folder.iterdir())):
+    elif folder.exists() and (not folder.is_dir() or any(path.name not in OURS for path in folder.iterdir())):
         raise ValueError(f"{folder} is not empty and no store (it has no store.json). Choose a new folder.")
     # A folder with nothing but ours in it is a store that is just being made, here or by another process.
     try:
