@@ -7,6 +7,7 @@ constant is an argument that defaults to 1; the value is then a scale, not a pro
 
 import math
 
+from ..analysis.majority import majority_coefficients
 from .base import Assumption, Bound, Part, check_positive, check_subset_size, number
 
 
@@ -99,7 +100,8 @@ def one_step_learning(n: int, k: int, *, loss: float) -> Bound:
     logarithm = math.log(128 * k**3 * n / loss)
     width = math.ceil(k * 2 ** (k + 1) * math.log(8 * (k + 1) / loss))
     even, odd = k % 2 == 0 and k >= 4, n % 2 == 1
-    log_coefficient = _log_majority(n, k - 1) if even and odd else math.nan
+    coefficient = abs(float(majority_coefficients(n)[k - 1])) if even and odd else math.nan
+    log_coefficient = math.log(coefficient) if coefficient != 0 else -math.inf
     log_batch = math.log(2**12 * k**2 * n * logarithm * math.log(32 * n * width / loss)) - 2 * log_coefficient
     batch = math.exp(log_batch) if log_batch < 700 else (math.inf if even and odd else math.nan)
     steps = math.ceil(2**12 * k**3 * width * n**2 / loss**2)
@@ -284,17 +286,6 @@ def symmetric_initialization(n: int, *, error: float, failure: float, constant: 
             Part("confidence", radius**2 * step),
         ),
     )
-
-
-def _log_majority(n: int, k: int) -> float:
-    """log |coefficient of majority of n bits at a set of k|, n and k odd (hidden-progress, Lemma 1)."""
-    choose = lambda m, j: math.log(math.comb(m, j)) if m < 2000 else _log_choose(m, j)
-    rest = (n - 1) // 2
-    return choose(rest, (k - 1) // 2) - choose(n - 1, k - 1) + choose(n - 1, rest) - (n - 1) * math.log(2)
-
-
-def _log_choose(m: int, j: int) -> float:
-    return math.lgamma(m + 1) - math.lgamma(j + 1) - math.lgamma(m - j + 1)
 
 
 def _check(n: int, k: int, failure: float) -> None:

@@ -2,35 +2,18 @@
 
 import itertools
 
-import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.linalg
 
-from paritylab import AbstractTarget, Parity, Product, Uniform, bounds
-
-
-class GateProduct(AbstractTarget):
-    """The product of gates of x_i and z_i, a point being (x, z); +1 in `gates` is OR, -1 is AND."""
-
-    gates: tuple[int, ...] = eqx.field(static=True)
-    n: int = eqx.field(static=True, init=False)
-
-    def __post_init__(self):
-        self.n = 2 * len(self.gates)
-
-    def __call__(self, x):
-        left, right = jnp.split(x, 2)
-        kinds = jnp.asarray(self.gates, x.dtype)
-        return jnp.prod((kinds + left + right - kinds * left * right) / 2)
+from paritylab import GateProduct, Parity, Product, Uniform, bounds
 
 
 def test_parities_are_orthonormal_and_products_of_gates_too():
     parities = [Parity(5, chosen) for k in range(6) for chosen in itertools.combinations(range(5), k)]
     table = bounds.gram_of_targets(parities, Uniform(parities[0]))
     np.testing.assert_allclose(table, np.eye(32), atol=1e-15)
-    products = [GateProduct(gates) for gates in itertools.product((-1, 1), repeat=3)]
+    products = [GateProduct(gates) for gates in itertools.product(("AND", "OR"), repeat=3)]
     table = bounds.gram_of_targets(products, Uniform(products[0]))
     np.testing.assert_allclose(table, np.eye(8), atol=1e-15)
     assert bounds.spectral_dimension(table) == 8

@@ -17,27 +17,16 @@ from paritylab.cube import cube, root_key
 WIDTH = 12
 
 
-class GateProduct(pl.AbstractTarget):
-    """The product of gates of x_i and z_i, a point being (x, z); +1 in `gates` is OR, -1 is AND."""
-
-    gates: tuple[int, ...] = eqx.field(static=True)
-    n: int = eqx.field(static=True, init=False)
-
-    def __post_init__(self):
-        self.n = 2 * len(self.gates)
-
-    def __call__(self, x):
-        left, right = jnp.split(x, 2)
-        kinds = jnp.asarray(self.gates, x.dtype)
-        return jnp.prod((kinds + left + right - kinds * left * right) / 2)
-
-
 def random_gates(half: int) -> np.ndarray:
     return np.random.default_rng(half).choice([-1, 1], half)
 
 
+def product_of(half: int) -> pl.GateProduct:
+    return pl.GateProduct(random_gates(half))
+
+
 def trained(half: int) -> list[bounds.ShallowNetwork]:
-    task = pl.Uniform(GateProduct(tuple(random_gates(half).tolist())))
+    task = pl.Uniform(product_of(half))
     runs = pl.train(
         task, pl.MLP(width=WIDTH), rate=[0.05, 0.5], seeds=3, steps=2000, validation=256, keep=True, lanes=6
     )
@@ -57,7 +46,7 @@ def random(half: int) -> list[bounds.ShallowNetwork]:
 def adversarial(half: int) -> list[bounds.ShallowNetwork]:
     """Gradient ascent on E[F N] over the size of the weights, and descent on the hinge loss, over all points."""
     points = cube(2 * half)
-    signs = jax.vmap(GateProduct(tuple(random_gates(half).tolist())))(points)
+    signs = jax.vmap(product_of(half))(points)
     network = pl.MLP(width=WIDTH)(2 * half, key=root_key(1))
     arrays, static = eqx.partition(network, eqx.is_array)
 

@@ -13,7 +13,7 @@ import scipy.integrate
 import scipy.linalg
 
 from paritylab import bounds
-from paritylab.bounds import upper
+from paritylab.analysis import majority_coefficients
 from paritylab.cube import cube, root_key
 
 
@@ -39,19 +39,6 @@ def test_the_assumptions_of_the_two_layer_theorem():
     assert doubled.value == pytest.approx(2 * 7**8 / math.sqrt(10**17))
 
 
-@pytest.mark.parametrize("n", [5, 9, 11])
-def test_the_coefficients_of_majority(n):
-    signs = np.sign(np.asarray(cube(n)).sum(axis=1))
-    coefficients = np.abs(scipy.linalg.hadamard(2**n) @ signs) / 2**n
-    for k in range(1, n + 1, 2):
-        assert math.exp(upper._log_majority(n, k)) == pytest.approx(coefficients[2**k - 1], rel=1e-12)
-
-
-def test_large_coefficients_of_majority_agree_with_whole_numbers():
-    exact = math.comb(1250, 2) / math.comb(2500, 4) * (math.comb(2500, 1250) / 2**2500)
-    assert math.exp(upper._log_majority(2501, 5)) == pytest.approx(exact, rel=1e-9)
-
-
 @pytest.mark.parametrize("k", [4, 6])
 def test_the_width_holds_all_needed_units(k):
     """One of a pair has the sign pattern with probability 2^(1-k) and the bias with 1/(2k-1); k + 1 are needed."""
@@ -65,7 +52,7 @@ def test_the_batch_and_steps_of_one_step_learning():
     n, k, loss = 1_000_001, 4, 0.1
     bound = bounds.one_step_learning(n, k, loss=loss)
     logarithm = math.log(128 * k**3 * n / loss)
-    coefficient = math.exp(upper._log_majority(n, k - 1))
+    coefficient = abs(majority_coefficients(n)[k - 1])
     accuracy = coefficient / (32 * k * math.sqrt(2 * n * logarithm))
     width = bound.part("width")
     assert bound.part("batch") == pytest.approx(2 / accuracy**2 * math.log(32 * n * width / loss), rel=1e-9)
