@@ -12,8 +12,8 @@ demo: $(VENV)/.core
 	$(BIN)/paritylab reproduce --out out/demo
 
 test: $(VENV)/.dev lint
-	$(BIN)/python -m pytest -n $(WORKERS)
-	$(BIN)/python -m pytest -n $(WORKERS) --doctest-modules paritylab --ignore=paritylab/bench
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --doctest-modules paritylab --ignore=paritylab/bench
 
 acceptance: $(VENV)/.bench
 	$(BIN)/python -m pytest -m acceptance -v -s

@@ -22,7 +22,7 @@ validation = 1024
 seeds = {seeds}
 [axes]
 k = [1, 5]
-noise = [0.0, 0.1]
+decay = [0.001, 0.002]
 rate = {rates}
 width = [4, 8]
 """
