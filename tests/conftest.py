@@ -1,10 +1,19 @@
 """Shared by all tests. They run with warnings as errors and with every annotation checked (see pyproject.toml)."""
 
 import json
+import signal
 import subprocess
 import sys
 
 import pytest
+
+
+@pytest.fixture
+def interruptible():
+    """Processes that a test starts listen to Ctrl-C, even if the tests run in the background, where it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

@@ -221,7 +221,7 @@ def test_wrong_input_as_a_process():
     assert ended.stderr == "paritylab: A k-parity needs 1 <= k <= n, got k=7 on n=5 coordinates. Lower k or raise n.\n"
 
 
-def test_ctrl_c_prints_what_is_finished(tmp_path):
+def test_ctrl_c_prints_what_is_finished(interruptible, tmp_path):
     words = "train --json --steps 10000000 --every 10 --n 30 --k 8 --rate 0.001 --seeds 4 --validation 1024"
     command = [sys.executable, "-m", "paritylab", *words.split(), "--out", str(tmp_path / "out")]
     # JAX says on standard error when it has compiled a program: that of the training loop is called `advance`.

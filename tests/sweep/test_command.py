@@ -148,7 +148,7 @@ def test_a_truncated_file_is_named_set_aside_and_done_again(undisturbed, tmp_pat
     pd.testing.assert_frame_equal(table(store), undisturbed)
 
 
-def test_ctrl_c_keeps_finished_jobs_and_exits_130(tmp_path):
+def test_ctrl_c_keeps_finished_jobs_and_exits_130(interruptible, tmp_path):
     file, store = write_file(tmp_path, **{**SMALL, "steps": 200_000}), tmp_path / "store"
     process = start(file, store)
     give_up = time.monotonic() + 120
