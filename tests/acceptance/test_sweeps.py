@@ -113,5 +113,5 @@ def test_scheduling_costs_less_than_15_percent(tmp_path):
     assert overhead < 0.15
 
 
-SLOW = {"n": 30, "k": 9, "width": 100, "batch": 32, "steps": 600, "seeds": 64}
+SLOW = {"n": 30, "k": 9, "width": 100, "batch": 32, "steps": 400, "seeds": 64}
 """Nothing is learned, so every job takes as long."""
