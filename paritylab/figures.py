@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 if TYPE_CHECKING:
     from .training.runs import Runs
@@ -98,3 +99,37 @@ def _draw_fractions(axis: Axes, runs: "Runs", points: list[Any], labels: dict[An
         axis.step(steps, fraction, where="post", label=labels[point], **ink(i))
     axis.set_ylabel("fraction of runs that learned")
     axis.set_ylim(0, 1.02)
+
+
+def plot_bars(heights: np.ndarray, label: str, title: str, log: bool = False) -> Figure:
+    """One bar per Fourier level, or per gate."""
+    figure, axes = panels(1, 1, width=4.5, height=2.6)
+    axes[0, 0].bar(range(len(heights)), heights, color=INKS[0])
+    axes[0, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes[0, 0].set(xlabel="level" if label != "|c|" else "gate", ylabel=label, title=title)
+    if log:
+        axes[0, 0].set_yscale("log")
+    return figure
+
+
+def plot_gradient(gradient: np.ndarray, k: int, title: str) -> Figure:
+    """Relevant coordinates stand out, or not."""
+    figure, axes = panels(1, 1, width=4.5, height=2.6)
+    axis = axes[0, 0]
+    axis.plot(range(k), abs(gradient[:k]), "o", color=INKS[1], label="relevant")
+    axis.plot(range(k, len(gradient)), abs(gradient[k:]), ".", color=INKS[0], markersize=3, label="others")
+    axis.set(xlabel="coordinate", ylabel="|population gradient|", title=title)
+    axis.legend()
+    return figure
+
+
+def plot_margins(rows: list[dict[str, Any]], target: str) -> Figure:
+    """Exact margins over n, beside those of an explicit separator."""
+    figure, axes = panels(1, 1, width=4.5, height=2.6)
+    for i, (key, label) in enumerate((("margin", "maximal"), ("explicit", "explicit separator"))):
+        axes[0, 0].loglog([row["n"] for row in rows], [row[key] for row in rows], label=label, marker="o", **ink(i))
+    axes[0, 0].set(xlabel="n", ylabel="margin", title=f"{target} at the symmetric initialization")
+    axes[0, 0].set_xticks([row["n"] for row in rows], [str(row["n"]) for row in rows])
+    axes[0, 0].minorticks_off()
+    axes[0, 0].legend()
+    return figure

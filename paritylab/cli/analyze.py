@@ -40,6 +40,7 @@ def fourier(
     """Weight by level, influences, noise stability and degree of a target."""
     with kind_to_wrong_input():
         from ..analysis import spectrum, symmetric_spectrum
+        from ..figures import plot_bars
         from ..targets import Symmetric
 
         made = named_target(target, n, k, formula, seed)
@@ -54,7 +55,9 @@ def fourier(
             "noise_stability": {str(each): found.noise_stability(each) for each in numbers(rho, "--rho")},
             "route": "symmetric, O(n^2)" if symmetric else "transform of 2^n values",
         }
-        deliver("fourier", content, as_json, out, lambda: bars(found.weight, "weight", f"{content['target']}, n = {n}"))
+        deliver(
+            "fourier", content, as_json, out, lambda: plot_bars(found.weight, "weight", f"{content['target']}, n = {n}")
+        )
     if as_json:
         return
     rows = [[str(level), f"{weight:.6g}"] for level, weight in enumerate(found.weight) if weight > 1e-12]
@@ -82,6 +85,7 @@ def gap(
         import paritylab as pl
 
         from ..analysis import gap_of_gradient, majority_gap, neuron_gradient
+        from ..figures import plot_gradient
 
         if not 1 <= k < n:
             raise ValueError(f"A gap needs 1 <= k < n, got k={k} on n={n} coordinates. Lower k or raise n.")
@@ -105,7 +109,7 @@ def gap(
             "weak_gap": size.weak,
             "majority_gap": majority_gap(n, k).gamma if n % 2 and k % 2 == 0 else None,
         }
-        deliver("gap", content, as_json, out, lambda: gradient_figure(gradient, k, f"{activation}, {weights} weights"))
+        deliver("gap", content, as_json, out, lambda: plot_gradient(gradient, k, f"{activation}, {weights} weights"))
     if not as_json:
         for key in ("route", "error", "least_relevant", "most_irrelevant", "gamma", "weak_gap", "majority_gap"):
             typer.echo(f"{key.replace('_', ' ')}: {shown(content[key])}")
@@ -127,6 +131,7 @@ def correlation(
     """Local correlation: how much each gate of a circuit tells about the label, and what layerwise training needs."""
     with kind_to_wrong_input():
         from ..analysis import audit
+        from ..figures import plot_bars
 
         target, distribution = gates_and_law(formula, pairs, law, mean, share, seed)
         found = audit(target, distribution)
@@ -145,7 +150,11 @@ def correlation(
             ],
         }
         deliver(
-            "correlation", content, as_json, out, lambda: bars(abs(found.correlation), "|c|", "gates, from the root")
+            "correlation",
+            content,
+            as_json,
+            out,
+            lambda: plot_bars(abs(found.correlation), "|c|", "gates, from the root"),
         )
     if not as_json:
         rows = [[each["gate"], f"{each['correlation']:.6g}", f"{each['influence']:.6g}"] for each in content["gates"]]
@@ -166,6 +175,7 @@ def margin(
         import numpy as np
 
         from ..analysis import explicit_separator, maximal_margin, symmetric_embedding
+        from ..figures import plot_margins
         from ..targets import Symmetric
 
         rows = []
@@ -180,7 +190,7 @@ def margin(
             explicit = 0.5 / float(np.linalg.norm(explicit_separator(values)))
             rows.append({"n": size, "margin": exact.margin, "gap": exact.gap, "explicit": explicit})
         content = {"target": target, "rows": rows}
-        deliver("margin", content, as_json, out, lambda: margins_figure(rows, target))
+        deliver("margin", content, as_json, out, lambda: plot_margins(rows, target))
     if not as_json:
         cells = [[f"{row[key]:.6g}" for key in ("n", "margin", "gap", "explicit")] for row in rows]
         table(cells, ["n", "maximal margin", "certificate's gap", "margin of the explicit separator"])
@@ -199,6 +209,7 @@ def kernel(
     with kind_to_wrong_input():
         from ..analysis import best_hinge, relu_conjugate_kernel, relu_ntk
         from ..bounds.linear import kernel as bound
+        from ..figures import plot_bars
 
         made = one_of("kernel", kind, {"ntk": relu_ntk, "features": relu_conjugate_kernel})(n, bias).normalized()
         values = made.eigenvalues()
@@ -212,7 +223,9 @@ def kernel(
             for level, value in enumerate(values)
         ]
         content = {"kernel": kind, "n": n, "bias": bias, "radius": radius, "rows": rows}
-        deliver("kernel", content, as_json, out, lambda: bars(values, "eigenvalue", f"ReLU {kind}, n = {n}", log=True))
+        deliver(
+            "kernel", content, as_json, out, lambda: plot_bars(values, "eigenvalue", f"ReLU {kind}, n = {n}", log=True)
+        )
     if not as_json:
         cells = [[str(r["level"]), f"{r['eigenvalue']:.6g}", f"{r['best_hinge']:.6g}", shown(r["bound"])] for r in rows]
         table(cells[:25], ["level", "eigenvalue", f"best hinge, norm {radius:g}", "bound for any kernel"])
@@ -287,43 +300,3 @@ def gates_and_law(
     if law == "uniform":
         return product, pl.Uniform(product)
     return product, pl.separation(one_of("law of products", law, {**halves, "uniform": None})(), share)
-
-
-def bars(heights: "np.ndarray", label: str, title: str, log: bool = False) -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    from ..figures import INKS, panels
-
-    figure, axes = panels(1, 1, width=4.5, height=2.6)
-    axes[0, 0].bar(range(len(heights)), heights, color=INKS[0])
-    axes[0, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes[0, 0].set(xlabel="level" if label != "|c|" else "gate", ylabel=label, title=title)
-    if log:
-        axes[0, 0].set_yscale("log")
-    return figure
-
-
-def gradient_figure(gradient: "np.ndarray", k: int, title: str) -> Any:
-    """Relevant coordinates stand out, or not."""
-    from ..figures import INKS, panels
-
-    figure, axes = panels(1, 1, width=4.5, height=2.6)
-    axis = axes[0, 0]
-    axis.plot(range(k), abs(gradient[:k]), "o", color=INKS[1], label="relevant")
-    axis.plot(range(k, len(gradient)), abs(gradient[k:]), ".", color=INKS[0], markersize=3, label="others")
-    axis.set(xlabel="coordinate", ylabel="|population gradient|", title=title)
-    axis.legend()
-    return figure
-
-
-def margins_figure(rows: list[dict[str, Any]], target: str) -> Any:
-    from ..figures import ink, panels
-
-    figure, axes = panels(1, 1, width=4.5, height=2.6)
-    for i, (key, label) in enumerate((("margin", "maximal"), ("explicit", "explicit separator"))):
-        axes[0, 0].loglog([row["n"] for row in rows], [row[key] for row in rows], label=label, marker="o", **ink(i))
-    axes[0, 0].set(xlabel="n", ylabel="margin", title=f"{target} at the symmetric initialization")
-    axes[0, 0].set_xticks([row["n"] for row in rows], [str(row["n"]) for row in rows])
-    axes[0, 0].minorticks_off()
-    axes[0, 0].legend()
-    return figure
