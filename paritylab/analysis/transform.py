@@ -1,8 +1,8 @@
 """The Walsh-Hadamard transform, and its like for biased coordinates: sums of a function against all characters.
 
 Both multiply a table of 2**n values by a Kronecker product of n matrices of size 2 x 2. The lowest
-coordinates, whose values lie beside each other, are taken by one product with a small dense matrix;
-the others by butterflies, three coordinates in every pass over the table.
+coordinates, whose values lie beside each other, and the highest of a single function, are taken by
+products with small dense matrices; those between by butterflies, some in every pass over the table.
 """
 
 import functools
@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Num
 
-LOWEST, TOGETHER = 5, 3
-"""Coordinates of the dense matrix, and of one pass of butterflies: fewer are more passes, more are more arithmetic."""
+DENSE, TOGETHER = 4, 2
+"""Coordinates of a dense matrix, and of one pass of butterflies: fewer are more passes, more are more arithmetic."""
 EXACT = {np.float32: 2**24, np.float64: 2**53}
 """Whole numbers up to here are exact in floating point: a Boolean function's sums in float32 to n = 24."""
 
@@ -85,13 +85,9 @@ def _of_numpy(table: np.ndarray, factors: Sequence[np.ndarray] | None) -> np.nda
 
 def _on_device(table: Array, factors: Sequence[np.ndarray] | None, donate: bool) -> Array:
     """Without factors, all are those of the Hadamard matrix, which need additions alone."""
-    if factors is None:
-        lowest, others = _hadamard(min(LOWEST, coordinates_of(table)), str(table.dtype)), None
-    else:
-        lowest = _joined(factors[:LOWEST]).astype(table.dtype)
-        others = np.array(factors[LOWEST:], table.dtype).reshape(-1, 2, 2)
+    given = None if factors is None else np.array(factors, table.dtype).reshape(-1, 2, 2)
     with jax.default_matmul_precision("highest"):
-        return (_donated if donate else _kept)(table, lowest, others)
+        return (_donated if donate else _kept)(table, given)
 
 
 def _whole_numbers(table: np.ndarray, n: int) -> np.ndarray:
@@ -112,25 +108,29 @@ def _whole_numbers(table: np.ndarray, n: int) -> np.ndarray:
     return values.reshape(table.shape)
 
 
-@functools.cache
-def _hadamard(n: int, dtype: str) -> np.ndarray:
-    return _joined([HADAMARD] * n).astype(dtype)
-
-
-def _joined(factors: Sequence[np.ndarray]) -> np.ndarray:
-    """One matrix for several coordinates, the first of which is the low bit."""
-    return functools.reduce(lambda matrix, factor: np.kron(factor, matrix), factors, np.ones((1, 1)))
-
-
-def _transform(table: Array, lowest: Array, others: Array | None) -> Array:
-    """The whole algorithm."""
-    done, n = (len(lowest) - 1).bit_length(), coordinates_of(table)
-    values = table.reshape(-1, len(lowest)) @ lowest.T
-    for first in range(done, n, TOGETHER):
-        count = min(TOGETHER, n - first)
-        factors = [None] * count if others is None else list(others[first - done : first - done + count])
-        values = _butterflies(values.reshape(-1, 2**count, 2**first), factors)
+def _transform(table: Array, factors: Array | None) -> Array:
+    """The whole algorithm: the lowest coordinates, the middle ones, the highest."""
+    n = coordinates_of(table)
+    lowest = min(DENSE, n)
+    highest = min(DENSE, n - lowest) if table.size == 2**n else 0
+    of = lambda first, last: [None] * (last - first) if factors is None else list(factors[first:last])
+    values = table.reshape(-1, 2**lowest) @ _joined(of(0, lowest), table.dtype).T
+    for first in range(lowest, n - highest, TOGETHER):
+        last = min(first + TOGETHER, n - highest)
+        values = _butterflies(values.reshape(-1, 2 ** (last - first), 2**first), of(first, last))
+    if highest:
+        values = _joined(of(n - highest, n), table.dtype) @ values.reshape(2**highest, -1)
     return values.reshape(table.shape)
+
+
+def _joined(factors: Sequence[Array | None], dtype: np.dtype) -> np.ndarray | Array:
+    """One matrix for several coordinates, the first of which is the low bit."""
+    known = [HADAMARD.astype(dtype) if factor is None else factor for factor in factors]
+    return functools.reduce(lambda matrix, factor: _kron(factor, matrix), known, np.ones((1, 1), dtype))
+
+
+def _kron(left: np.ndarray | Array, right: np.ndarray | Array) -> np.ndarray | Array:
+    return np.kron(left, right) if isinstance(left, np.ndarray) else jnp.kron(left, right)
 
 
 def _butterflies(values: Array, factors: Sequence[Array | None]) -> Array:
