@@ -123,14 +123,10 @@ def _transform(table: Array, factors: Array | None) -> Array:
     return values.reshape(table.shape)
 
 
-def _joined(factors: Sequence[Array | None], dtype: np.dtype) -> np.ndarray | Array:
+def _joined(factors: Sequence[Array | None], dtype: np.dtype) -> Array:
     """One matrix for several coordinates, the first of which is the low bit."""
-    known = [HADAMARD.astype(dtype) if factor is None else factor for factor in factors]
-    return functools.reduce(lambda matrix, factor: _kron(factor, matrix), known, np.ones((1, 1), dtype))
-
-
-def _kron(left: np.ndarray | Array, right: np.ndarray | Array) -> np.ndarray | Array:
-    return np.kron(left, right) if isinstance(left, np.ndarray) else jnp.kron(left, right)
+    known = [jnp.asarray(HADAMARD, dtype) if factor is None else factor for factor in factors]
+    return functools.reduce(lambda matrix, factor: jnp.kron(factor, matrix), known, jnp.ones((1, 1), dtype))
 
 
 def _butterflies(values: Array, factors: Sequence[Array | None]) -> Array:

@@ -108,7 +108,7 @@ def plan_of(said: "SweepFile", made: "Sweep", store: Path) -> dict[str, Any]:
     jobs = made.jobs(platform, said.runs_per_job)
     shapes: list[dict[str, Any]] = []
     for work in made.works:
-        missing = len(work) if kept is None else len(kept.missing(work.names))
+        missing = len(work) if kept is None else len(work.missing(kept))
         own = [job for job in jobs if job.work is work]
         at_most = work.seconds(platform) * missing / len(work)
         shapes.append({"shape": work.what, "runs": len(work), "missing": missing, "jobs": len(own), "seconds": at_most})

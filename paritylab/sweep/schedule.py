@@ -41,9 +41,11 @@ def jobs_of(works: Iterable[AbstractWork], platform: str, runs_per_job: int | No
     jobs = []
     for work in works:
         size = work.runs_per_job(platform) if runs_per_job is None else runs_per_job
-        for first in range(0, len(work), size):
-            runs = np.arange(first, min(first + size, len(work)))
-            jobs.append(Job(digest([work.names[run] for run in runs]), work, runs))
+        first = 0
+        while first < len(work):
+            runs = np.arange(first, work.end_of_job(first + size))
+            jobs.append(Job(digest([work.raced_names[run] for run in runs]), work, runs))
+            first += len(runs)
     return jobs
 
 
@@ -156,8 +158,8 @@ class Scheduler:
         """The runs of a job that are missing, if any is."""
         if fresh:
             self.store.refresh()
-        missing = self.store.missing([job.work.names[run] for run in job.runs])
-        return job.work.take(job.runs[missing]) if missing else None
+        missing = job.work.missing(self.store, job.runs)
+        return job.work.take(missing) if len(missing) else None
 
     def _lease(self, job: Job) -> bool:
         try:

@@ -85,7 +85,7 @@ class Sweep:
         """
         store = store if isinstance(store, Store) else Store(store)
         jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
-        if not store.missing([name for work in self.works for name in work.names]):
+        if not self._missing(store):
             return self.results(store)
         if executor is not None:
             return self.results(store, Scheduler(jobs, store, executor, attempts=attempts, watch=watch).run())
@@ -96,12 +96,19 @@ class Sweep:
         """What the store has of this sweep, done or not."""
         store.refresh()
         names = [name for work in self.works for name in work.names]
+        raced = [name for work in self.works for name in work.raced_names]
+        there = set(range(len(names))) - set(store.missing(names))
         everything = store.arrow()
-        place = pc.index_in(everything.column("run"), pa.array(names, pa.string()))
+        # A run that was given up in a race, and done for another purpose, is known in full.
+        known = [name if i in there else other for i, (name, other) in enumerate(zip(names, raced, strict=True))]
+        place = pc.index_in(everything.column("run"), pa.array(known, pa.string()))
         rows = everything.append_column("_place", place).filter(pc.is_valid(place))
         rows = rows.take(pc.sort_indices(rows.column("_place")))
         table = _without_empty(self._labelled(rows.drop_columns("_place"), rows.column("_place").to_numpy()))
-        return Results(table, len(store.missing(names)), tuple(failures))
+        return Results(table, self._missing(store), tuple(failures))
+
+    def _missing(self, store: Store) -> int:
+        return sum(len(work.missing(store)) for work in self.works)
 
     def _labelled(self, rows: pa.Table, place: np.ndarray) -> pa.Table:
         """A run may have been done for another sweep, with other labels: those of this one count."""

@@ -20,9 +20,11 @@ import pyarrow as pa
 from jaxtyping import Int
 
 from ..distributions import AbstractDistribution
+from ..training.outcomes import Outcome
 from ..training.plans import Cell, Plan
 from ..training.runs import Runs
 from .canonical import RESULTS, canonical, digest
+from .store import Store
 
 JOB_SECONDS = 30
 """About how long a job should take at most if every run takes all its steps; a full device comes first."""
@@ -54,6 +56,20 @@ class AbstractWork(abc.ABC):
     @abc.abstractmethod
     def columns(self) -> dict[str, np.ndarray]:
         """What tells the runs apart, for people."""
+
+    @property
+    def raced_names(self) -> list[str]:
+        """The name of each run in case that it is given up in a race; another than `names` only where there is one."""
+        return self.names
+
+    def missing(self, store: Store, runs: Int[np.ndarray, " some"] | None = None) -> Int[np.ndarray, " fewer"]:
+        """Those of some runs, or of all, that are still to be done."""
+        runs = np.arange(len(self)) if runs is None else runs
+        return runs[store.missing([self.names[run] for run in runs])]
+
+    def end_of_job(self, last: int) -> int:
+        """Where a job that could hold the runs up to `last` ends: what must be done together is not cut."""
+        return min(last, len(self))
 
     @abc.abstractmethod
     def take(self, runs: Int[np.ndarray, " some"]) -> "AbstractWork":
@@ -105,6 +121,36 @@ class Training(AbstractWork):
         described = pd.DataFrame([describe(cell) for cell in self.plan.cells]).iloc[self.plan.cell]
         return {**{name: described[name].to_numpy() for name in described}, **self.plan.columns}
 
+    @functools.cached_property
+    def raced_names(self) -> list[str]:
+        """A run that was given up is a result of its race alone: its name holds all who took part in it."""
+        names, race = np.array(self.names), self.plan.race
+        if race is None:
+            return self.names
+        against = {number: digest([share, *sorted(names[race == number])]) for number, share in self._races}
+        return [f"{name}-{against[number]}" if number >= 0 else name for name, number in zip(names, race, strict=True)]
+
+    @property
+    def _races(self) -> list[tuple[int, float]]:
+        return list(enumerate(self.plan.shares))
+
+    def missing(self, store: Store, runs: Int[np.ndarray, " some"] | None = None) -> Int[np.ndarray, " fewer"]:
+        """A race is run as a whole or not at all."""
+        runs = np.arange(len(self)) if runs is None else runs
+        race, raced = self.plan.race, self.raced_names
+        missing = super().missing(store, runs)
+        if race is None:
+            return missing
+        missing = missing[store.missing([raced[run] for run in missing])]
+        again = (race[runs] >= 0) & np.isin(race[runs], race[missing])
+        return runs[again | np.isin(runs, missing)]
+
+    def end_of_job(self, last: int) -> int:
+        race = self.plan.race
+        while race is not None and last < len(race) and race[last] == race[last - 1] >= 0:
+            last += 1
+        return super().end_of_job(last)
+
     def take(self, runs: Int[np.ndarray, " some"]) -> "Training":
         return Training(self.plan.take(runs))
 
@@ -130,7 +176,8 @@ class Training(AbstractWork):
 def run_table(work: Training, runs: Runs) -> pa.Table:
     """One row per run: what it was, how it ended, and what was recorded as lists."""
     table = runs.table().drop(columns=list(runs.columns))
-    columns = {"run": pa.array(work.names), **{name: column(values) for name, values in work.columns.items()}}
+    names = np.where(table.outcome == Outcome.RACED_OUT.word, work.raced_names, work.names)
+    columns = {"run": pa.array(names), **{name: column(values) for name, values in work.columns.items()}}
     columns |= {name: pa.array(table[name], from_pandas=True) for name in table}
     columns["lanes"] = pa.array(np.full(len(runs), runs.lanes))
     if runs.recorded:

@@ -23,6 +23,7 @@ from .engine import compiled_advance
 from .lanes import Carry, Program, Slots, data_key, empty, init_key
 from .numbers import Numbers
 from .outcomes import Outcome
+from .races import Races
 from .rules import AbstractRule
 
 CALL_SECONDS = 0.7
@@ -40,6 +41,7 @@ class Ensemble:
     data_seeds: UInt32[np.ndarray, " runs"]
     limits: Int[np.ndarray, " runs"]
     float64: bool = False
+    races: Races | None = None
 
     def __len__(self) -> int:
         return len(self.limits)
@@ -127,6 +129,10 @@ class _Desk:
         self.begun = math.inf
         """When the first worker had compiled its program."""
         self._limit = int(ensemble.limits.max(initial=0))
+        self._races = ensemble.races
+        self._order = np.arange(runs) if self._races is None else self._races.order()
+        self.raced_out = np.zeros(runs, bool)
+        """Runs that are to end as soon as possible."""
 
     @property
     def watched(self) -> bool:
@@ -141,11 +147,20 @@ class _Desk:
         with self._lock:
             share = min(at_most, math.ceil((self._runs - self._next) / self.workers))
             first, self._next = self._next, self._next + share
-        return np.arange(first, first + share)
+        return self._order[first : first + share]
+
+    def judge(self, runs: Int[np.ndarray, " some"], step: Int[np.ndarray, " some"]) -> None:
+        """Some runs are under way and have come to a step: which runs are out of their race now?"""
+        if self._races is not None:
+            with self._lock:
+                self.collected.step[runs] = step
+                self.raced_out = self._races.lost(self.collected.outcome, self.collected.step, self.raced_out)
 
     def bring(self, runs: np.ndarray, outcome: np.ndarray, step: np.ndarray, statistics: Any, state: Any) -> None:
         with self._lock:
-            self.collected.outcome[runs], self.collected.step[runs] = outcome, step
+            given_up = self.raced_out[runs] & (outcome == Outcome.OUT_OF_STEPS)
+            self.collected.outcome[runs] = np.where(given_up, Outcome.RACED_OUT, outcome)
+            self.collected.step[runs] = step
             for kept, values in ((self.collected.statistics, statistics), (self.collected.state, state)):
                 _store(kept, runs, jax.tree.leaves(values), self._runs)
 
@@ -211,6 +226,7 @@ class _Worker:
             rounds = int(done)
             seconds = time.perf_counter() - begun
             self._deliver()
+            self._race()
             self._adjust(rounds, seconds)
         self._leave()
 
@@ -226,7 +242,7 @@ class _Worker:
         for array, values in zip(self.slots.own, source.own, strict=True):
             array[slot] = values[runs]
         self.slots.init_seed[slot], self.slots.data_seed[slot] = source.init_seeds[runs], source.data_seeds[runs]
-        self.slots.limit[slot] = source.limits[runs]
+        self.slots.limit[slot] = np.where(self.desk.raced_out[runs], 0, source.limits[runs])
         self.sent = jax.device_put(self.slots, self.device)
         waiting, outcome = np.array(self.carry.waiting), np.array(self.carry.results.outcome)
         waiting[slot], outcome[slot] = True, Outcome.RUNNING
@@ -244,6 +260,18 @@ class _Worker:
             rows = jax.tree.map(lambda leaf: np.asarray(leaf)[ended], (results.step, results.statistics, results.state))
             self.desk.bring(self.run_in[ended], outcome[ended], *rows)
             self.run_in[ended] = -1
+
+    def _race(self) -> None:
+        """Runs that are out of their race have no further step to go."""
+        if self.ensemble.races is None:
+            return
+        slot = np.asarray(self.carry.lanes.slot)
+        taken = slot < self.program.slots
+        self.desk.judge(self.run_in[slot[taken]], np.asarray(self.carry.lanes.step)[taken])
+        out = np.flatnonzero((self.run_in >= 0) & self.desk.raced_out[self.run_in] & (self.slots.limit > 0))
+        if len(out):
+            self.slots.limit[out] = 0
+            self.sent = jax.device_put(self.slots, self.device)
 
     def _leave(self) -> None:
         """How far the runs in hand have come, when work is stopped before they end."""

@@ -24,6 +24,7 @@ from .crew import Ensemble, Status, bytes_of_a_step, choose_block, choose_lanes,
 from .lanes import Program
 from .numbers import Numbers, split
 from .optimizers import Optimizer
+from .races import Races
 from .records import AbstractRecord, RecordPlan
 from .rules import Problem, Training
 from .runs import Runs
@@ -165,6 +166,10 @@ class Plan:
     """What tells the runs apart, for people."""
     refill: bool = True
     watch: Callable[[Status], None] | None = None
+    race: Int[np.ndarray, " runs"] | None = None
+    """The number of the race that each run takes part in, -1 for none; its entrants are cells."""
+    shares: tuple[float, ...] = ()
+    """For each race, which quantile of the convergence times decides it."""
 
     def __len__(self) -> int:
         return len(self.cell)
@@ -185,7 +190,8 @@ class Plan:
             block = 1 if records else choose_block(cell.rule, one, width, cell.every, platform)
         program = Program(cell.rule, width, cell.every, cell.shared, records, cell.keep, block)
         limits = np.array([each.steps for each in self.cells], np.int32)[self.cell]
-        return Ensemble(program, own, common, self.seeds.init, self.seeds.data, limits, cell.float64)
+        races = None if self.race is None else Races(self.race, self.cell, self.shares, cell.every)
+        return Ensemble(program, own, common, self.seeds.init, self.seeds.data, limits, cell.float64, races)
 
     def size(self, platform: str) -> "Size":
         """How much one run takes, found from its shape: nothing is trained or compiled."""
@@ -204,8 +210,10 @@ class Plan:
         """Some of the runs, with only the cells that they belong to."""
         kept, cell = np.unique(self.cell[runs], return_inverse=True)
         columns = {name: values[runs] for name, values in self.columns.items()}
-        cells = tuple(self.cells[i] for i in kept)
-        return dataclasses.replace(self, cells=cells, cell=cell, seeds=self.seeds.take(runs), columns=columns)
+        cells, race = tuple(self.cells[i] for i in kept), None if self.race is None else self.race[runs]
+        return dataclasses.replace(
+            self, cells=cells, cell=cell, seeds=self.seeds.take(runs), columns=columns, race=race
+        )
 
     @classmethod
     def merged(cls, plans: Sequence["Plan"]) -> "Plan":
@@ -218,7 +226,19 @@ class Plan:
             Seeds(*(np.concatenate(each) for each in zip(*(plan.seeds for plan in plans), strict=True))),
             {name: _joined([plan.columns.get(name, np.full(len(plan), None)) for plan in plans]) for name in names},
             all(plan.refill for plan in plans),
+            None,
+            *_merged_races(plans),
         )
+
+
+def _merged_races(plans: Sequence[Plan]) -> tuple[np.ndarray | None, tuple[float, ...]]:
+    shares = tuple(share for plan in plans for share in plan.shares)
+    if not shares:
+        return None, ()
+    first = np.cumsum([0, *(len(plan.shares) for plan in plans)])
+    races = [np.full(len(plan), -1) if plan.race is None else plan.race for plan in plans]
+    moved = [np.where(race < 0, -1, race + offset) for race, offset in zip(races, first, strict=False)]
+    return np.concatenate(moved), shares
 
 
 def _joined(columns: list[np.ndarray]) -> np.ndarray:

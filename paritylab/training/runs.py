@@ -126,25 +126,28 @@ class Runs:
 def summarize(table: "pd.DataFrame", names: list[str]) -> list[dict[str, Any]]:
     """For each combination of the named columns: how many learned, the 10th percentile and the median of the time.
 
-    A run that did not learn counts as infinitely slow; `interval` holds the true median with 95%.
+    A run that did not learn counts as infinitely slow; `interval` holds the true median with 95%. Where
+    runs were raced out, the times are not known: NaN.
     """
     rows = list(zip(*(table[name].tolist() for name in names), strict=True)) if names else [()] * len(table)
     times = table.converged_at.astype("Float64").to_numpy(float, na_value=np.inf)
     ended = (table.outcome != Outcome.RUNNING.word).tolist()
+    raced_out = (table.outcome == Outcome.RACED_OUT.word).tolist()
     members: dict[Any, list[int]] = {row: [] for row in rows}
     for place, row in enumerate(rows):
         members[row] += [place] * ended[place]
     summaries = []
     for point, here in members.items():
         known = times[here] if here else np.array([np.inf])
+        given_up = any(raced_out[place] for place in here)
         summaries.append(
             {
                 **dict(zip(names, point, strict=True)),
                 "learned": int(np.isfinite(times[here]).sum()),
                 "runs": len(here),
-                "t10": quantile(known, 0.1),
-                "median": quantile(known, 0.5),
-                "interval": median_interval(known),
+                "t10": np.nan if given_up else quantile(known, 0.1),
+                "median": np.nan if given_up else quantile(known, 0.5),
+                "interval": (np.nan, np.nan) if given_up else median_interval(known),
             }
         )
     return summaries

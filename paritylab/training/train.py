@@ -1,5 +1,6 @@
 """`train`: from what a user names to a table of runs."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec
@@ -48,6 +49,7 @@ def plan(
     float64: bool = False,
     lanes: int | None = None,
     labels: Mapping[str, Any] | None = None,
+    race: float | None = None,
     refill: bool = True,
     watch: Callable[[Status], None] | None = None,
 ) -> Plan:
@@ -69,6 +71,8 @@ def plan(
     - `float64`: train in double precision.
     - `lanes`: how many runs one compiled program trains side by side; chosen for the shape if not given.
     - `labels`: further columns of the table, for people: a name and the value that all runs have there.
+    - `race`: a quantile, say 0.1. The rates and decays run against each other, and one of which it is
+      sure that another has a smaller quantile of its times is given up: its runs end as `raced_out`.
     - `refill`: without it, lanes that are done wait for all others; the results are the same.
     - `watch`: called about once a second with a `Status`.
     """
@@ -76,6 +80,8 @@ def plan(
     target_seed = seed if target_seeds is None else _seeds(target_seeds, "target_seeds", len(seed))
     data_seed = seed if data_seeds is None else _seeds(data_seeds, "data_seeds", len(seed))
     _check(batch, steps, every, validation, sample, record_every)
+    if race is not None and not 0 <= race <= 1:
+        raise ValueError(f"A race is decided by a quantile from 0 to 1, got race={race}.")
 
     grid = [(one_rate, one_decay) for one_rate in _axis(rate) for one_decay in _axis(decay)]
     decays = any(one_decay != 0 for _, one_decay in grid)
@@ -109,6 +115,8 @@ def plan(
     }
     seeds_of_runs = Seeds(repeat(target_seed), repeat(seed), repeat(data_seed))
     made = Plan(cells, np.repeat(np.arange(len(grid)), len(seed)), seeds_of_runs, columns, refill, watch)
+    if race is not None:
+        made = dataclasses.replace(made, race=np.zeros(len(made), int), shares=(race,))
     cells[0].rule  # noqa: B018 (wrong sizes are said here, not when it runs)
     return made
 
