@@ -94,6 +94,9 @@ EXPERIMENTS = {
     "hidden-progress/fig7": ExperimentEntry(
         "hidden_progress.figure7", "convergence times by architecture, degree and batch size", 75
     ),
+    "hidden-progress/fig8": ExperimentEntry(
+        "hidden_progress.figure8", "percentage of runs that converge, on the same grid", 40
+    ),
     "hidden-progress/fig11": ExperimentEntry(
         "hidden_progress.figure11", "exact Fourier gaps of random ReLU neurons, n = 15 to 1,001", 30
     ),

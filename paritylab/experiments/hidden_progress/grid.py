@@ -1,0 +1,175 @@
+"""The grid behind figures 7 and 8 of hidden-progress: architectures by degrees and batch sizes, the best of four rates.
+
+Both figures are tables over the same runs: 25 seeds on a random k-parity of n = 30 bits, hinge loss,
+uniform initialization. The best rate of a cell is the one with the least 10th percentile of the
+convergence time; of equal ones it is the largest rate.
+"""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import panels
+from ...names import make_network
+from ...registry import SETTINGS as ARCHITECTURES
+from ...statistics import quantile
+from ...sweep import Results
+from ...training.plans import Plan
+
+N = 30
+RATES = (1.0, 0.1, 0.01, 0.001)
+ROMAN = tuple(name for name in ARCHITECTURES if name != "*iii")
+"""All settings but the Transformer's."""
+PRINTED_ORDER = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
+ROWS = (*PRINTED_ORDER, "*i", "*ii")
+
+
+@dataclass(frozen=True)
+class Settings:
+    seeds: int
+    steps: int
+    architectures: tuple[str, ...] = ROMAN
+    degrees: tuple[int, ...] = (2, 3, 4)
+    batches: tuple[int, ...] = (1, 4, 32, 128, 1024)
+    whole: bool = True
+    """All cells, or only those whose printed time is at most half of the steps."""
+    race: bool = True
+    """Give up rates that cannot be the best any more. The tables are the same, exactly, without it."""
+
+
+class Cell(NamedTuple):
+    """One entry of the table, and the paper's numbers in it: NaN where there is none."""
+
+    setting: str
+    k: int
+    batch: int
+    t10: float
+    percent: float
+    """The percentage of figure 8 as it is printed."""
+    moved: float
+    """The percentage that stands one row above: the bottom rows of the block k = 4 are printed one row too high."""
+    certain: bool
+    """Whether the percentage can be read with certainty."""
+
+    @property
+    def name(self) -> str:
+        network, width = ARCHITECTURES[self.setting]
+        return f"{network}{f'-{width}' if width else ''}/k{self.k}/B{self.batch}"
+
+
+def _numbers(name: str) -> dict[tuple[str, int, int], dict[str, str]]:
+    with open(Path(__file__).with_name(name)) as file:
+        return {(row["setting"], int(row["k"]), int(row["batch"])): row for row in csv.DictReader(file)}
+
+
+@cache
+def tables_of_the_paper() -> tuple[Cell, ...]:
+    """The numbers of both figures."""
+    times, percents = _numbers("figure7.csv"), _numbers("figure8.csv")
+    number = lambda text: float(text) if text else np.nan
+    return tuple(
+        Cell(
+            *place,
+            number(times[place]["t10"]),
+            number(row["printed"]),
+            number(row["moved_down"]),
+            row["certain"] == "yes",
+        )
+        for place, row in percents.items()
+    )
+
+
+def cells(settings: Settings) -> list[Cell]:
+    """The cells that the settings ask for."""
+    return [
+        cell
+        for cell in tables_of_the_paper()
+        if cell.setting in settings.architectures
+        and cell.k in settings.degrees
+        and cell.batch in settings.batches
+        and (settings.whole or 2 * cell.t10 <= settings.steps)
+    ]
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    for cell in cells(settings):
+        name, width = ARCHITECTURES[cell.setting]
+        units = cell.k if isinstance(width, str) else width
+        yield pl.plan(
+            pl.RandomTask(pl.random_parity, (N, cell.k)),
+            make_network(name, N, cell.k, units, "uniform"),
+            rate=RATES,
+            batch=cell.batch,
+            seeds=settings.seeds,
+            steps=settings.steps,
+            race=0.1 if settings.race else None,
+            lanes=lanes(cell.batch, units or 1) if settings.whole else None,
+            labels={"cell": cell.name, "setting": cell.setting, "k": cell.k},
+        )
+
+
+def lanes(batch: int, units: int) -> int:
+    """All runs of a shape side by side where a step stays short: a few of them go on alone for a long time."""
+    return int(np.clip(2**22 // (batch * units), 32, 320))
+
+
+def times_of(settings: Settings, results: Results) -> dict[str, np.ndarray]:
+    """For each cell the convergence times, seeds by rates; infinite where a run did not learn or was raced out."""
+    table = results.table()
+    found = {}
+    for name, rows in table.groupby("cell"):
+        times = rows.pivot(index="seed", columns="rate", values="converged_at")[list(RATES)]
+        found[str(name)] = times.to_numpy(float, na_value=np.inf)
+    return found
+
+
+def best_t10(times: np.ndarray) -> float:
+    """The 10th percentile over seeds (rows) at the best rate (column)."""
+    return min(quantile(column, 0.1) for column in times.T)
+
+
+def learned_at_best(times: np.ndarray) -> int:
+    """How many seeds learned at the best rate; where no rate has a 10th percentile, at the rate with the most."""
+    t10 = [quantile(column, 0.1) for column in times.T]
+    counts = np.isfinite(times).sum(axis=0)
+    return int(counts[int(np.argmin(t10))] if np.isfinite(min(t10)) else counts.max())
+
+
+def draw_table(
+    settings: Settings, ours: dict[str, str], theirs: dict[str, str], shade: dict[str, float], title: str, colors: str
+) -> Figure:
+    """The paper's layout: architectures down, degrees and batch sizes across; ours above the paper's, in grey."""
+    rows = [name for name in ROWS if name in settings.architectures]
+    columns = [(k, batch) for k in settings.degrees for batch in settings.batches]
+    values = np.full((len(rows), len(columns)), np.nan)
+    figure, axes = panels(1, 1, width=1.6 + 0.62 * len(columns), height=1.0 + 0.36 * len(rows))
+    axis = axes[0, 0]
+    for cell in cells(settings):
+        row, column = rows.index(cell.setting), columns.index((cell.k, cell.batch))
+        values[row, column] = shade[cell.name]
+        axis.text(column, row - 0.2, ours[cell.name], ha="center", va="center", fontsize=7)
+        axis.text(column, row + 0.24, theirs[cell.name], ha="center", va="center", fontsize=6, color="0.35")
+    limit = 1.0
+    image = axis.imshow(values, cmap="PuOr", vmin=-limit, vmax=limit, aspect="auto", alpha=0.55)
+    axis.grid(False)
+    axis.set_xticks(range(len(columns)), [str(batch) for _, batch in columns])
+    axis.set_yticks(range(len(rows)), [f"({name}) {_words(name)}" for name in rows])
+    axis.set_xlabel("batch size, " + "; ".join(f"k = {k}" for k in settings.degrees) + " from left to right")
+    for edge in range(1, len(settings.degrees)):
+        axis.axvline(edge * len(settings.batches) - 0.5, color="0.2", linewidth=1)
+    axis.set_title(title)
+    figure.colorbar(image, ax=axis, label=colors, fraction=0.02, pad=0.01)
+    return figure
+
+
+def _words(setting: str) -> str:
+    network, width = ARCHITECTURES[setting]
+    return f"{network}{f', width {width}' if width else ''}"
