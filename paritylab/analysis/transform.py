@@ -1,8 +1,9 @@
 """The Walsh-Hadamard transform, and its like for biased coordinates: sums of a function against all characters.
 
-Both multiply a table of 2**n values by a Kronecker product of n matrices of size 2 x 2. The lowest
-coordinates, whose values lie beside each other, and the highest of a single function, are taken by
-products with small dense matrices; those between by butterflies, some in every pass over the table.
+Both multiply a table of 2**n values by a Kronecker product of n matrices of size 2 x 2. On a CPU the
+lowest coordinates, whose values lie beside each other, and the highest of a single function, are taken
+by products with small dense matrices; those between by butterflies, some in every pass over the table.
+On a GPU all are: the highest coordinates are multiplied and become the lowest, until all have turned.
 """
 
 import functools
@@ -14,8 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Num
 
-DENSE, TOGETHER = 4, 2
-"""Coordinates of a dense matrix, and of one pass of butterflies: fewer are more passes, more are more arithmetic."""
+DENSE, TOGETHER, TURNED = 4, 2, 5
+"""Coordinates of a dense matrix, of one pass of butterflies, and of one turn on a GPU.
+
+Fewer are more passes over the table, more are more arithmetic.
+"""
 EXACT = {np.float32: 2**24, np.float64: 2**53}
 """Whole numbers up to here are exact in floating point: a Boolean function's sums in float32 to n = 24."""
 
@@ -87,7 +91,7 @@ def _on_device(table: Array, factors: Sequence[np.ndarray] | None, donate: bool)
     """Without factors, all are those of the Hadamard matrix, which need additions alone."""
     given = None if factors is None else np.array(factors, table.dtype).reshape(-1, 2, 2)
     with jax.default_matmul_precision("highest"):
-        return (_donated if donate else _kept)(table, given)
+        return (_donated if donate else _kept)(table, given, jax.default_backend() != "cpu")
 
 
 def _whole_numbers(table: np.ndarray, n: int) -> np.ndarray:
@@ -108,12 +112,14 @@ def _whole_numbers(table: np.ndarray, n: int) -> np.ndarray:
     return values.reshape(table.shape)
 
 
-def _transform(table: Array, factors: Array | None) -> Array:
-    """The whole algorithm: the lowest coordinates, the middle ones, the highest."""
+def _transform(table: Array, factors: Array | None, turning: bool) -> Array:
+    """The whole algorithm: by turns, or the lowest coordinates, the middle ones, the highest."""
+    if turning:
+        return _by_turns(table, factors)
     n = coordinates_of(table)
     lowest = min(DENSE, n)
     highest = min(DENSE, n - lowest) if table.size == 2**n else 0
-    of = lambda first, last: [None] * (last - first) if factors is None else list(factors[first:last])
+    of = functools.partial(_between, factors)
     values = table.reshape(-1, 2**lowest) @ _joined(of(0, lowest), table.dtype).T
     for first in range(lowest, n - highest, TOGETHER):
         last = min(first + TOGETHER, n - highest)
@@ -121,6 +127,21 @@ def _transform(table: Array, factors: Array | None) -> Array:
     if highest:
         values = _joined(of(n - highest, n), table.dtype) @ values.reshape(2**highest, -1)
     return values.reshape(table.shape)
+
+
+def _by_turns(table: Array, factors: Array | None) -> Array:
+    left = coordinates_of(table)
+    values = table.reshape(-1, table.shape[-1])
+    while left:
+        some = min(TURNED, left)
+        matrix = _joined(_between(factors, left - some, left), table.dtype)
+        values = jnp.einsum("fhr,kh->frk", values.reshape(len(values), 2**some, -1), matrix)
+        left -= some
+    return values.reshape(table.shape)
+
+
+def _between(factors: Array | None, first: int, last: int) -> list[Array | None]:
+    return [None] * (last - first) if factors is None else list(factors[first:last])
 
 
 def _joined(factors: Sequence[Array | None], dtype: np.dtype) -> Array:
@@ -144,5 +165,5 @@ def _butterflies(values: Array, factors: Sequence[Array | None]) -> Array:
     return jax.lax.optimization_barrier(jnp.stack(parts, axis=1))
 
 
-_kept = jax.jit(_transform)
-_donated = jax.jit(_transform, donate_argnums=0)
+_kept = jax.jit(_transform, static_argnums=2)
+_donated = jax.jit(_transform, static_argnums=2, donate_argnums=0)

@@ -112,7 +112,7 @@ def plan_of(said: "SweepFile", made: "Sweep", store: Path) -> dict[str, Any]:
         own = [job for job in jobs if job.work is work]
         at_most = work.seconds(platform) * missing / len(work)
         shapes.append({"shape": work.what, "runs": len(work), "missing": missing, "jobs": len(own), "seconds": at_most})
-    total = sum(shape["seconds"] for shape in shapes) / len(at)
+    total = sum(shape["seconds"] for shape in shapes) / len(set(at))
     runs, missing = len(made), sum(shape["missing"] for shape in shapes)
     return {"runs": runs, "missing": missing, "jobs": len(jobs), "workers": len(at), "seconds": total, "shapes": shapes}
 

@@ -1,6 +1,7 @@
 """Who does the work: local processes by default, or any `concurrent.futures.Executor`."""
 
 import contextlib
+import functools
 import importlib.metadata
 import multiprocessing
 import os
@@ -8,6 +9,7 @@ import pickle
 import queue
 import re
 import signal
+import subprocess
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -26,10 +28,29 @@ class Place(NamedTuple):
     number: int
 
 
+MOST_ON_A_GPU, MEMORY_OF_ONE = 6, 16 * 2**10
+"""Workers that share a GPU at the most, and the MiB that each should have. Small programs leave most of a GPU idle."""
+
+
 def places() -> list[Place]:
-    """One place per GPU that JAX can use, else one per core. JAX itself is not asked: it would seize the GPUs."""
-    gpus = _gpus()
+    """One or more places per GPU that JAX can use, else one per core.
+
+    One worker compiles while another trains, so a large GPU has several. JAX itself is not asked: it
+    would seize the GPUs.
+    """
+    gpus = [gpu for gpu in _gpus() for _ in range(workers_on(gpu))]
     return [Place("gpu", gpu) for gpu in gpus] or [Place("cpu", core) for core in cores()]
+
+
+@functools.cache
+def workers_on(gpu: int) -> int:
+    """As many as its memory allows; one where that is not known."""
+    ask = ["nvidia-smi", f"--id={gpu}", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+    try:
+        told = subprocess.run(ask, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return 1
+    return min(MOST_ON_A_GPU, max(1, int(told) // MEMORY_OF_ONE)) if told.isdigit() else 1
 
 
 def _gpus() -> list[int]:
@@ -144,6 +165,8 @@ def _serve(line: Connection, place: Place) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if place.platform == "gpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = str(place.number)
+        # JAX takes three quarters by itself; what is loaded takes room besides.
+        os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", f"{0.75 / workers_on(place.number):.3f}")
     elif hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {place.number})
     else:
@@ -178,7 +201,7 @@ def executor_of(address: str | None, workers: int | None = None) -> Iterator[Exe
         return
     at = places()
     if workers is not None and not 1 <= workers <= len(at):
-        raise ValueError(f"This machine has places for 1 to {len(at)} workers (cores or GPUs), got {workers}.")
+        raise ValueError(f"This machine has places for 1 to {len(at)} workers (on cores or GPUs), got {workers}.")
     pool, well = LocalPool(at[:workers]), False
     try:
         yield pool

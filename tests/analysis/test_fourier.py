@@ -13,7 +13,7 @@ import paritylab as pl
 from paritylab.analysis import coefficients, heavy_coefficients, spectrum, symmetric_spectrum, table_of, walsh_hadamard
 from paritylab.analysis.heavy import queries
 from paritylab.analysis.krawtchouk import _stably
-from paritylab.analysis.transform import kronecker
+from paritylab.analysis.transform import _transform, kronecker
 from paritylab.cube import cube
 
 SIGNS = 1 - 2 * ((np.arange(256)[:, None] >> np.arange(8)) & 1)
@@ -217,3 +217,14 @@ def test_against_boofun(n):
     np.testing.assert_allclose(ours.coefficients, theirs.fourier(), atol=1e-12)
     np.testing.assert_allclose(ours.influences, theirs.influences(), atol=1e-12)
     assert ours.noise_stability(0.7) == pytest.approx(theirs.noise_stability(0.7))
+
+
+@pytest.mark.parametrize(("functions", "n"), [(1, 12), (3, 7), (1, 3)])
+def test_turns_give_what_butterflies_give(functions, n):
+    """What a GPU does, done here."""
+    table = np.random.default_rng(n).normal(size=(functions, 2**n))
+    factors = np.random.default_rng(1).normal(size=(n, 2, 2))
+    with jax.enable_x64(True):
+        for matrices in (None, jnp.asarray(factors)):
+            turned, plain = (_transform(jnp.asarray(table), matrices, turning) for turning in (True, False))
+            np.testing.assert_allclose(turned, plain, rtol=1e-10, atol=1e-10)

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from paritylab.runtime import cores
-from paritylab.sweep.executors import LocalPool, Place, WorkerError, WorkerLost, executor_of, places
+from paritylab.sweep.executors import LocalPool, Place, WorkerError, WorkerLost, executor_of, places, workers_on
 
 HERE = Path(__file__).parent
 
@@ -68,6 +68,13 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.parametrize(("told", "workers"), [("143771", 6), ("81559", 4), ("24564", 1), ("[N/A]", 1), ("8192", 1)])
+def test_a_large_gpu_has_several_workers(monkeypatch, told, workers):
+    answer = subprocess.CompletedProcess([], 0, stdout=f"{told}\n")
+    monkeypatch.setattr(subprocess, "run", lambda *args, **kwargs: answer)
+    assert workers_on.__wrapped__(0) == workers
+
+
 @pytest.mark.parametrize("then", ["time.sleep(60)", "pool.submit(jobs.pid, 60).result()"], ids=["idle", "busy"])
 def test_workers_end_with_a_parent_that_is_killed(tmp_path, then):
     script = tmp_path / "parent.py"
@@ -89,7 +96,8 @@ def test_places_are_gpus_where_jax_can_use_them_and_cores_elsewhere(monkeypatch,
     monkeypatch.delenv("JAX_PLATFORMS", raising=False)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Entry])
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,5")
-    assert places() == [Place("gpu", 2), Place("gpu", 5)]
+    monkeypatch.setattr("paritylab.sweep.executors.workers_on", {2: 1, 5: 2}.get)
+    assert places() == [Place("gpu", 2), Place("gpu", 5), Place("gpu", 5)]
     monkeypatch.setenv("JAX_PLATFORMS", "cpu")
     assert places() == [Place("cpu", core) for core in cores()]
     monkeypatch.setenv("JAX_PLATFORMS", "cuda,cpu")
