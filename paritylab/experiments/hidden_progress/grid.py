@@ -3,6 +3,10 @@
 Both figures are tables over the same runs: 25 seeds on a random k-parity of n = 30 bits, hinge loss,
 uniform initialization. The best rate of a cell is the one with the least 10th percentile of the
 convergence time; of equal ones it is the largest rate.
+
+The captions name the rates 1, 0.1, 0.01 and 0.001. In settings (iv) to (xiv), at batches of 128 and
+more, rate 1 is up to ten times as fast as what the paper prints, and rate 0.1 is as fast: the paper's
+numbers there are evidently the best of the other three rates. We read them so, and say what all four give.
 """
 
 import csv
@@ -28,6 +32,8 @@ N = 30
 RATES = (1.0, 0.1, 0.01, 0.001)
 ROMAN = tuple(name for name in ARCHITECTURES if name != "*iii")
 """All settings but the Transformer's."""
+WITHOUT_ONE = ("iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv")
+"""Settings in which the paper's table does not contain rate 1."""
 PRINTED_ORDER = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
 ROWS = (*PRINTED_ORDER, "*i", "*ii")
 
@@ -103,17 +109,23 @@ def plan(settings: Settings) -> Iterator[Plan]:
     for cell in cells(settings):
         name, width = ARCHITECTURES[cell.setting]
         units = cell.k if isinstance(width, str) else width
-        yield pl.plan(
-            pl.RandomTask(pl.random_parity, (N, cell.k)),
-            make_network(name, N, cell.k, units, "uniform"),
-            rate=RATES,
-            batch=cell.batch,
-            seeds=settings.seeds,
-            steps=settings.steps,
-            race=0.1 if settings.race else None,
-            lanes=lanes(cell.batch, units or 1) if settings.whole else None,
-            labels={"cell": cell.name, "setting": cell.setting, "k": cell.k},
-        )
+        for rates in races_of(cell.setting):
+            yield pl.plan(
+                pl.RandomTask(pl.random_parity, (N, cell.k)),
+                make_network(name, N, cell.k, units, "uniform"),
+                rate=rates,
+                batch=cell.batch,
+                seeds=settings.seeds,
+                steps=settings.steps,
+                race=0.1 if settings.race and len(rates) > 1 else None,
+                lanes=lanes(cell.batch, units or 1) if settings.whole else None,
+                labels={"cell": cell.name, "setting": cell.setting, "k": cell.k},
+            )
+
+
+def races_of(setting: str) -> tuple[tuple[float, ...], ...]:
+    """Which rates run against each other; where rate 1 is left out, it runs alone."""
+    return (RATES[:1], RATES[1:]) if setting in WITHOUT_ONE else (RATES,)
 
 
 def lanes(batch: int, units: int) -> int:
@@ -121,13 +133,17 @@ def lanes(batch: int, units: int) -> int:
     return int(np.clip(2**22 // (batch * units), 32, 320))
 
 
-def times_of(settings: Settings, results: Results) -> dict[str, np.ndarray]:
-    """For each cell the convergence times, seeds by rates; infinite where a run did not learn or was raced out."""
+def times_of(settings: Settings, results: Results, *, all_rates: bool = False) -> dict[str, np.ndarray]:
+    """For each cell the convergence times, seeds by rates; infinite where a run did not learn or was raced out.
+
+    The rates are those that the paper's table contains, or all of them.
+    """
     table = results.table()
     found = {}
-    for name, rows in table.groupby("cell"):
-        times = rows.pivot(index="seed", columns="rate", values="converged_at")[list(RATES)]
-        found[str(name)] = times.to_numpy(float, na_value=np.inf)
+    for cell in cells(settings):
+        rates = RATES if all_rates else races_of(cell.setting)[-1]
+        times = table[table.cell == cell.name].pivot(index="seed", columns="rate", values="converged_at")
+        found[cell.name] = times[list(rates)].to_numpy(float, na_value=np.inf)
     return found
 
 
