@@ -45,6 +45,11 @@ SHARES: dict[str, tuple[str, Callable[[Cell], bool], float, float]] = {
     "small-batches/2.5": ("batch 1 and 4", lambda cell: cell.batch < 32, 2.5, 0.8),
 }
 """What is claimed of the whole table: which cells, within which factor, at least which share of them."""
+CAPTION = "all-rates/1.6"
+WHY = (
+    "In settings (iv) to (xiv) rate 1 learns up to ten times faster than the paper's entries at batches of 128 and more, "
+    "which are what rate 0.1 gives. The paper's table does not seem to contain rate 1 there."
+)
 
 
 def claims(settings: Settings) -> list[Claim]:
@@ -58,6 +63,16 @@ def claims(settings: Settings) -> list[Claim]:
                 {},
             )
             for name, (words, _, factor, share) in SHARES.items()
+        ] + [
+            Claim(
+                CAPTION,
+                "batch 32 and more, the best of all four rates in every setting, as the caption says: the share of cells "
+                "whose 10th percentile is within a factor of 1.6 of the paper's",
+                1.0,
+                Region(low=0.9),
+                {"paper": "fails"},
+                WHY,
+            )
         ]
     return [
         Claim(
@@ -76,15 +91,21 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
     """The interval of a cell is a bootstrap over seeds, which all rates share; a share of cells is a count."""
     times = times_of(settings, results)
     if settings.whole:
-        printed = [cell for cell in cells(settings) if np.isfinite(cell.t10)]
+        everywhere = times_of(settings, results, all_rates=True)
         return {
-            name: exactly(float(np.mean([off_by(cell, times) <= np.log(factor) for cell in printed if belongs(cell)])))
-            for name, (_, belongs, factor, _) in SHARES.items()
+            **{name: exactly(share_of(settings, times, *which[1:3])) for name, which in SHARES.items()},
+            CAPTION: exactly(share_of(settings, everywhere, lambda cell: cell.batch >= 32, 1.6)),
         }
     return {
         cell.name: Measured(best_t10(times[cell.name]), bootstrap_interval(times[cell.name], best_t10))
         for cell in cells(settings)
     }
+
+
+def share_of(settings: Settings, times: dict[str, np.ndarray], belongs: Callable[[Cell], bool], factor: float) -> float:
+    """The share of some printed cells that are within a factor of the paper's."""
+    printed = [cell for cell in cells(settings) if np.isfinite(cell.t10) and belongs(cell)]
+    return float(np.mean([off_by(cell, times) <= np.log(factor) for cell in printed]))
 
 
 def off_by(cell: Cell, times: dict[str, np.ndarray]) -> float:
