@@ -173,15 +173,16 @@ def draw_table(
         values[row, column] = shade[cell.name]
         axis.text(column, row - 0.2, ours[cell.name], ha="center", va="center", fontsize=7)
         axis.text(column, row + 0.24, theirs[cell.name], ha="center", va="center", fontsize=6, color="0.35")
-    limit = 1.0
-    image = axis.imshow(values, cmap="PuOr", vmin=-limit, vmax=limit, aspect="auto", alpha=0.55)
+    image = axis.imshow(values, cmap="PuOr", vmin=-1, vmax=1, aspect="auto", alpha=0.55)
     axis.grid(False)
     axis.set_xticks(range(len(columns)), [str(batch) for _, batch in columns])
     axis.set_yticks(range(len(rows)), [f"({name}) {_words(name)}" for name in rows])
-    axis.set_xlabel("batch size, " + "; ".join(f"k = {k}" for k in settings.degrees) + " from left to right")
-    for edge in range(1, len(settings.degrees)):
-        axis.axvline(edge * len(settings.batches) - 0.5, color="0.2", linewidth=1)
-    axis.set_title(title)
+    axis.set_xlabel("batch size")
+    for block, k in enumerate(settings.degrees):
+        first = block * len(settings.batches)
+        axis.text(first + (len(settings.batches) - 1) / 2, -0.75, f"k = {k}", ha="center", fontsize=9)
+        axis.axvline(first - 0.5, color="0.2", linewidth=1)
+    axis.set_title(title, pad=18)
     figure.colorbar(image, ax=axis, label=colors, fraction=0.02, pad=0.01)
     return figure
 
