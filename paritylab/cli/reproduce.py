@@ -104,7 +104,11 @@ def print_ledger(ledger: list[dict[str, Any]]) -> None:
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(help="A folder that `paritylab reproduce` wrote.")], as_json: AsJson = False
+    folder: Annotated[Path, typer.Argument(help="A folder that `paritylab reproduce` wrote.")],
+    gallery: Annotated[
+        Path | None, typer.Option(help="Also keep what it holds at paper scale in this folder, with a page.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write the report of a folder again: one HTML file that opens from disk."""
     with kind_to_wrong_input():
@@ -113,6 +117,11 @@ def report(
 
         if not folder.is_dir() or not found_in(folder):
             raise ValueError(f"{folder} holds no experiment. Write one with 'paritylab reproduce --out {folder}'.")
+        if gallery is not None:
+            from ..report.gallery import write_gallery
+
+            check_writable(gallery)
+            write_gallery(folder, gallery)
     page = write_report(folder)
     if as_json:
         print_json({"report": str(page)})

@@ -21,6 +21,9 @@ from .base import Claim, Experiment, Measured, Scale, judge, load
 
 ABOUT = "experiment.json"
 LEDGER = "claims.json"
+ORIGIN = ("version", "commit", "device", "python", "jax", "matmul_precision")
+JOB = ("what", "runs", "started", "training_seconds", "seconds", "flags")
+"""What is kept of the manifest of each job."""
 
 
 def reproduce(
@@ -40,7 +43,8 @@ def reproduce(
         raise IncompleteError(name, results)
     folder = out / scale / name
     folder.mkdir(parents=True, exist_ok=True)
-    seconds, origins = origins_of(results, store)
+    jobs = jobs_of(results, store)
+    seconds = sum(job["seconds"] for job in jobs)
     about = {
         "experiment": name,
         "title": EXPERIMENTS[name].title,
@@ -54,7 +58,8 @@ def reproduce(
         ],
         "figures": figures_of(experiment, settings, results, folder),
         "data": data_of(results, folder),
-        "origins": origins,
+        "origins": origins_of(jobs),
+        "jobs": [{name: job.get(name) for name in JOB} for job in jobs],
     }
     (folder / ABOUT).write_text(document(about))
     return about
@@ -95,13 +100,16 @@ def row_of(name: str, claim: Claim, measured: Measured, scale: Scale, seconds: f
     }
 
 
-def origins_of(results: Results, store: Store) -> tuple[float, list[dict[str, Any]]]:
-    """Worker seconds of the jobs behind the results, and the machines and versions that did them, each once."""
+def jobs_of(results: Results, store: Store) -> list[dict[str, Any]]:
+    """The manifests of the jobs behind the results."""
     manifests = store.manifests()
-    jobs = [manifests[job] for job in results.arrow.column("job").unique().to_pylist() if job in manifests]
-    names = ("version", "commit", "device", "python", "jax", "matmul_precision")
-    origins = {tuple(job.get(name) for name in names): None for job in jobs}
-    return sum(job["seconds"] for job in jobs), [dict(zip(names, origin, strict=True)) for origin in origins]
+    return [manifests[job] for job in results.arrow.column("job").unique().to_pylist() if job in manifests]
+
+
+def origins_of(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The machines and versions that did the jobs, each once."""
+    origins = {tuple(job.get(name) for name in ORIGIN): None for job in jobs}
+    return [dict(zip(ORIGIN, origin, strict=True)) for origin in origins]
 
 
 def figures_of(experiment: Experiment, settings: Any, results: Results, folder: Path) -> list[str]:

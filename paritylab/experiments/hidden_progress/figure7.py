@@ -60,7 +60,7 @@ def claims(settings: Settings) -> list[Claim]:
                 f"{words}: the share of cells whose 10th percentile is within a factor of {factor} of the paper's",
                 1.0,
                 Region(low=share),
-                {},
+                {"paper": "holds"},
             )
             for name, (words, _, factor, share) in SHARES.items()
         ] + [

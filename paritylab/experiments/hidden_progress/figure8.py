@@ -45,14 +45,14 @@ def claims(settings: Settings) -> list[Claim]:
             f"the share of cells within {POINTS} points of the paper's percentage, of those that are certain",
             1.0,
             Region(low=0.9),
-            {},
+            {"paper": "holds"},
         ),
         Claim(
             "finding-1",
             "k <= 4, settings (i) to (xv), every batch size: the least percentage of seeds that learn at the best rate",
             None,
             Region(low=20),
-            {},
+            {"paper": "holds"},
         ),
         Claim(
             "moved-rows",
@@ -60,7 +60,7 @@ def claims(settings: Settings) -> list[Claim]:
             "one row above, over that from the numbers in the row itself",
             None,
             Region(high=0.5),
-            {},
+            {"paper": "holds"},
         ),
     ]
 

@@ -1,0 +1,52 @@
+"""The gallery: what it holds is what its tables say."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from paritylab.experiments.base import judge, load
+from paritylab.report.gallery import LARGEST, exhibits, results_of, write_gallery
+
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+
+
+@pytest.mark.parametrize("name", [about["experiment"] for about in exhibits(GALLERY)])
+def test_the_claims_of_an_exhibit_follow_from_its_table(name):
+    about = next(each for each in exhibits(GALLERY) if each["experiment"] == name)
+    place = GALLERY / name.replace("/", "-")
+    assert (place / "runs.parquet").stat().st_size <= LARGEST
+    assert all((place / figure).exists() for figure in about["figures"])
+    assert all(origin["commit"] and origin["device"] for origin in about["origins"])
+    if not about["curves_kept"]:
+        return
+    experiment = load(name)
+    settings = experiment.SETTINGS["paper"]
+    measured = experiment.measure(settings, results_of(about, GALLERY))
+    known = {claim.name: claim for claim in experiment.claims(settings)}
+    for row in about["claims"]:
+        claim = row["claim"].removeprefix(f"{name}/")
+        assert measured[claim].value == pytest.approx(row["measured"], nan_ok=True)
+        assert judge(known[claim].region, measured[claim].interval) == row["verdict"]
+        assert known[claim].recorded_at("paper") == row["verdict"], "the record says otherwise"
+
+
+def test_the_page_shows_every_exhibit():
+    page = (GALLERY / "index.md").read_text()
+    for about in exhibits(GALLERY):
+        assert f"## {about['experiment']}: " in page
+        for claim in about["claims"]:
+            assert claim["statement"].split("|")[0] in page
+
+
+def test_a_table_that_is_too_large_is_said(tmp_path, monkeypatch):
+    source = GALLERY / "hidden-progress-fig8"
+    about = json.loads((source / "experiment.json").read_text())
+    place = tmp_path / "paper" / about["experiment"]
+    place.mkdir(parents=True)
+    for path in source.iterdir():
+        (place / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr("paritylab.report.gallery.LARGEST", 1000)
+    with pytest.raises(ValueError, match="more than 1000"):
+        write_gallery(tmp_path, tmp_path / "gallery")
+    assert not (tmp_path / "gallery" / "hidden-progress-fig8").exists()
