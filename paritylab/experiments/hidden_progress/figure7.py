@@ -102,7 +102,9 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
     }
 
 
-def share_of(settings: Settings, times: dict[str, np.ndarray], belongs: Callable[[Cell], bool], factor: float) -> float:
+def share_of(
+    settings: Settings, times: dict[str, np.ndarray], belongs: Callable[[Cell], bool], factor: int | float
+) -> float:
     """The share of some printed cells that are within a factor of the paper's."""
     printed = [cell for cell in cells(settings) if np.isfinite(cell.t10) and belongs(cell)]
     return float(np.mean([off_by(cell, times) <= np.log(factor) for cell in printed]))
