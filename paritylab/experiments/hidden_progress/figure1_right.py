@@ -126,7 +126,7 @@ def misfit(x: np.ndarray, times: np.ndarray) -> float:
 def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     """One line per degree."""
     curves = settings.curves
-    figure, axes = panels(1, 1, width=4.4, height=3.4)
+    figure, axes = panels(1, 1, width=4.8, height=3.4)
     draw_curves(axes[0, 0], curves, results.table(), (10, 15, 20, 30, 40))
     axes[0, 0].set_ylabel("median convergence time (steps)")
     axes[0, 0].set_title(

@@ -61,7 +61,7 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
 def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     """Medians, and the power law of the small sizes drawn on."""
     curves, table = settings.curves, results.table()
-    figure, axes = panels(1, 1, width=4.4, height=3.4)
+    figure, axes = panels(1, 1, width=5.6, height=3.4)
     axis = axes[0, 0]
     draw_curves(axis, curves, table, (10, 15, 30, 60, 90, 150))
     for place, k in enumerate(curves.degrees):
@@ -70,7 +70,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
         small = np.flatnonzero(sizes <= SMALL)
         if len(small) >= 2:
             law = power_law(sizes[small], np.median(times[:, small], axis=0))
-            label = f"$n^{{{law.exponent:.1f}}}$, fitted to n ≤ {SMALL}"
+            label = f"k = {k}: $n^{{{law.exponent:.1f}}}$, fitted to n ≤ {SMALL}"
             line = {**ink(place), "linestyle": (0, (1, 2)), "linewidth": 1}
             axis.plot(sizes, law.constant * sizes**law.exponent, label=label, **line)
     axis.set_ylabel("median convergence time (steps)")
