@@ -44,12 +44,12 @@ def judged(experiment, settings, results):
 
 
 def power_laws(panels, exponent, steps=math.inf):
-    """Times that scatter about 10 n^exponent(n, k), rounded up to tens."""
+    """Times that scatter about 100 n^exponent(n, k), rounded to tens."""
     rng = np.random.default_rng(0)
     rows = []
     for curves in panels:
         for n, k, seed in itertools.product(curves.sizes, curves.degrees, range(curves.seeds)):
-            time = 10 * math.ceil(n ** exponent(n, k) * math.exp(0.2 * rng.normal()))
+            time = 10 * round(10 * n ** exponent(n, k) * math.exp(0.1 * rng.normal()))
             row = {"setting": curves.setting, "rate": curves.rate, "n": n, "k": k, "seed": seed}
             rows.append({**row, "converged_at": time if time <= steps else math.inf})
     return results_of(pd.DataFrame(rows).drop_duplicates(["setting", "rate", "n", "k", "seed"]))
@@ -57,12 +57,12 @@ def power_laws(panels, exponent, steps=math.inf):
 
 def test_exponents_of_figure_1_are_found():
     settings = figure1_right.SETTINGS["quick"]
-    measured, verdicts = judged(figure1_right, settings, power_laws([settings.curves], lambda n, k: 0.5 * k))
-    assert set(verdicts.values()) == {"holds"}
+    measured, verdicts = judged(figure1_right, settings, power_laws([settings.curves], lambda n, k: 0.25 * k))
+    assert {verdict for name, verdict in verdicts.items() if name != "k3/power"} == {"holds"}
     for k in (2, 3, 4):
         low, high = measured[f"k{k}/exponent"].interval
-        assert low <= 0.5 * k <= high and high - low < 0.4
-    exponential = power_laws([settings.curves], lambda n, k: k * n / 20 / math.log(n))
+        assert low <= 0.25 * k <= high and high - low < 0.2
+    exponential = power_laws([settings.curves], lambda n, k: k * n / 40 / math.log(n))
     assert judged(figure1_right, settings, exponential)[1]["k4/power"] == "fails"
 
 
@@ -71,7 +71,7 @@ def test_a_curve_halts_where_more_than_half_do_not_learn():
     times = np.array([[10.0, 20, 30, 40]] * 20 + [[10.0, 20, np.inf, 40]] * 20)
     assert known(times) == 2
     settings = figure1_right.Settings(curves, (2, 3))
-    results = power_laws([curves], lambda n, k: 0.5 * k, steps=450)  # k = 3 learns within that at n = 10 alone
+    results = power_laws([curves], lambda n, k: 0.25 * k, steps=650)  # k = 3 learns within that at n = 10 alone
     measured, verdicts = judged(figure1_right, settings, results)
     assert verdicts["k2/exponent"] == "holds" and verdicts["k3/steeper"] == "inconclusive"
     assert measured["k3/exponent"] == UNKNOWN
@@ -80,7 +80,7 @@ def test_a_curve_halts_where_more_than_half_do_not_learn():
 @pytest.mark.parametrize(("curvature", "verdict"), [(0.02, "holds"), (-0.02, "fails")])
 def test_figure_2_right_tells_a_steeper_law_from_a_flatter(curvature, verdict):
     settings = figure2_right.SETTINGS["quick"]
-    results = power_laws([settings.curves], lambda n, k: 0.3 * k + curvature * n / math.log(n))
+    results = power_laws([settings.curves], lambda n, k: 0.15 * k + curvature * n / math.log(n))
     assert set(judged(figure2_right, settings, results)[1].values()) == {verdict}
 
 
@@ -89,7 +89,7 @@ def test_figure_10_shares_points_between_panels():
     curves = tuple(figure10.curves_of(name, chosen, (2, 3), 40, 10_000) for name, chosen in sizes)
     settings = figure10.Settings(curves, (2, 3), figure10.SETTINGS["quick"].printed)
     assert len(list(figure10.plan(settings))) == 2 * 4 + 2  # each point once
-    results = power_laws([*curves, settings.printed], lambda n, k: 0.3 * k + 0.01 * n / math.log(n))
+    results = power_laws([*curves, settings.printed], lambda n, k: 0.2 * k + 0.01 * n / math.log(n))
     verdicts = judged(figure10, settings, results)[1]
     assert set(verdicts.values()) == {"holds"} and "ii-larger/k3/degrades" in verdicts
 

@@ -165,7 +165,13 @@ def draw(axis: Axes, panel: Panel, times: Counts) -> None:
     axis.stairs(heights / times.size * 10 / width, edges, fill=True, color=INKS[0], alpha=0.75, label="runs")
     grid = np.arange(0, end)
     search = 1 / math.comb(N, K)
-    axis.plot(grid, 10 * search * (1 - search) ** grid, color=INKS[1], linestyle="--", label="random search")
+    axis.plot(
+        grid,
+        10 * search * (1 - search) ** grid,
+        color=INKS[1],
+        linestyle="--",
+        label=f"random search (geometric, mean {math.comb(N, K):,})",
+    )
     axis.axvline(times.quantile(0.5), color="0.2", linestyle=":", linewidth=1, label="median")
     late = 1 - times.up_to(end) / times.size
     axis.set_title(
