@@ -91,6 +91,18 @@ EXPERIMENTS = {
     "hidden-progress/fig1-left": ExperimentEntry(
         "hidden_progress.figure1_left", "training curves on the (50, 3)-parity: plateau, then drop", 75, headline=True
     ),
+    "hidden-progress/fig1-right": ExperimentEntry(
+        "hidden_progress.figure1_right", "median convergence times over n: powers of n, steeper for larger k", 30
+    ),
+    "hidden-progress/fig2-left": ExperimentEntry(
+        "hidden_progress.figure2_left", "convergence times of many trials: none is early, some are late", 40
+    ),
+    "hidden-progress/fig2-centre": ExperimentEntry(
+        "hidden_progress.figure2_centre", "the time depends on the initialization more than on the batches", 50
+    ),
+    "hidden-progress/fig2-right": ExperimentEntry(
+        "hidden_progress.figure2_right", "the exponent of the convergence time grows with n", 30
+    ),
     "hidden-progress/fig7": ExperimentEntry(
         "hidden_progress.figure7", "convergence times by architecture, degree and batch size", 75
     ),
@@ -99,6 +111,12 @@ EXPERIMENTS = {
     ),
     "hidden-progress/fig8": ExperimentEntry(
         "hidden_progress.figure8", "percentage of runs that converge, on the same grid", 40
+    ),
+    "hidden-progress/fig9": ExperimentEntry(
+        "hidden_progress.figure9", "coarse scaling of the convergence time: c and alpha of every architecture", 60
+    ),
+    "hidden-progress/fig10": ExperimentEntry(
+        "hidden_progress.figure10", "median convergence times over n for twelve ways to train", 60
     ),
     "hidden-progress/fig11": ExperimentEntry(
         "hidden_progress.figure11", "exact Fourier gaps of random ReLU neurons, n = 15 to 1,001", 30

@@ -1,10 +1,11 @@
-"""Quantiles of times that may be infinite, and intervals."""
+"""Quantiles of times that may be infinite, intervals, power laws, and what a variance is made of."""
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 Interval = tuple[float, float]
 
@@ -78,4 +79,119 @@ def bootstrap_interval(
         raise ValueError(f"A bootstrap needs at least two rows to draw from, got {rows}.")
     rng = np.random.default_rng(seed)
     values = np.sort([statistic(sample[rng.integers(0, rows, rows)]) for _ in range(resamples)])
+    return quantile(values, (1 - confidence) / 2), quantile(values, (1 + confidence) / 2)
+
+
+class PowerLaw(NamedTuple):
+    """y = constant * x**exponent."""
+
+    constant: float
+    exponent: float
+
+
+def power_law(x: Float[np.ndarray, " points"], y: Float[np.ndarray, " points"]) -> PowerLaw:
+    """The power law through points, by least squares on the logarithms of both.
+
+    >>> law = power_law(np.array([1.0, 2.0, 4.0]), np.array([3.0, 12.0, 48.0]))
+    >>> round(law.constant, 9), round(law.exponent, 9)
+    (3.0, 2.0)
+    """
+    if len(np.unique(x)) < 2 or not (np.min(x) > 0 and np.min(y) > 0 and np.isfinite(y).all()):
+        raise ValueError(f"A power law needs two different x and positive, finite x and y, got x={x} and y={y}.")
+    log_x, log_y = np.log(np.asarray(x, float)), np.log(np.asarray(y, float))
+    spread = log_x - log_x.mean()
+    exponent = float(spread @ log_y / (spread @ spread))
+    return PowerLaw(math.exp(float(log_y.mean()) - exponent * float(log_x.mean())), exponent)
+
+
+class Variances(NamedTuple):
+    """What rows, columns and neither of them add to the variance of a table's entries."""
+
+    rows: float
+    columns: float
+    rest: float
+
+
+def variance_components(table: Float[np.ndarray, "rows columns"]) -> Variances:
+    """Components of variance where both rows and columns are drawn at random, one entry each.
+
+    Two-way analysis of variance: the unbiased estimates from the mean squares (Shrout and Fleiss 1979). An estimate can
+    be negative where the component is 0.
+
+    >>> variance_components(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    Variances(rows=4.5, columns=1.0, rest=0.0)
+    """
+    rows, columns = table.shape
+    if rows < 2 or columns < 2:
+        raise ValueError(f"Components of variance need at least two rows and two columns, got {rows} and {columns}.")
+    by_row, by_column = table.mean(axis=1), table.mean(axis=0)
+    residuals = table - by_row[:, None] - by_column + table.mean()
+    rest = float(np.sum(residuals**2)) / ((rows - 1) * (columns - 1))
+    return Variances(
+        float(np.var(by_row, ddof=1)) - rest / columns, float(np.var(by_column, ddof=1)) - rest / rows, rest
+    )
+
+
+def intraclass_correlation(table: Float[np.ndarray, "rows columns"]) -> float:
+    """How much of the variance of a table's entries its rows explain: ICC(2,1) of Shrout and Fleiss (1979).
+
+    It is 1 if the entries of a row are equal, and about 0 if a row says nothing of its entries.
+
+    >>> intraclass_correlation(np.array([[1.0, 1.0], [5.0, 5.0], [2.0, 2.0]]))
+    1.0
+    """
+    parts = variance_components(table)
+    if sum(parts) == 0:
+        raise ValueError("An intraclass correlation needs entries that vary, got a table with a variance of 0.")
+    return parts.rows / sum(parts)
+
+
+class Counts(NamedTuple):
+    """A sample as its different values, in order, and how often each occurs: a million times take little room."""
+
+    values: Float[np.ndarray, " values"]
+    counts: Int[np.ndarray, " values"]
+
+    @classmethod
+    def of(cls, sample: Float[np.ndarray, " runs"]) -> "Counts":
+        """
+        >>> Counts.of(np.array([20.0, 10.0, 20.0]))
+        Counts(values=array([10., 20.]), counts=array([1, 2]))
+        """
+        return cls(*np.unique(sample, return_counts=True))
+
+    @property
+    def size(self) -> int:
+        return int(self.counts.sum())
+
+    def up_to(self, limit: int | float) -> int:
+        """How many are at most the limit."""
+        return int(self.counts[self.values <= limit].sum())
+
+    def quantile(self, q: float) -> float:
+        """As `quantile` of the sample itself."""
+        ends, place = np.cumsum(self.counts), q * (self.size - 1)
+        low, high = (
+            float(self.values[np.searchsorted(ends, at, "right")]) for at in (math.floor(place), math.ceil(place))
+        )
+        return low if low == high or place == int(place) else low + (place - int(place)) * (high - low)
+
+
+def bootstrap_counts_interval(
+    sample: Counts,
+    statistic: Callable[[Counts], float],
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Interval:
+    """`bootstrap_interval` of a sample given as counts, in a time that depends on its different values alone.
+
+    To draw from a sample with replacement is to draw its counts from a multinomial law.
+
+    >>> bootstrap_counts_interval(Counts.of(np.arange(100.0)), lambda sample: sample.quantile(0.5))
+    (40.5, 59.5)
+    """
+    rng = np.random.default_rng(seed)
+    drawn = (rng.multinomial(sample.size, sample.counts / sample.size) for _ in range(resamples))
+    values = np.sort([statistic(Counts(sample.values, counts)) for counts in drawn])
     return quantile(values, (1 - confidence) / 2), quantile(values, (1 + confidence) / 2)

@@ -1,0 +1,212 @@
+"""Figure 10 of hidden-progress: median convergence times over n for twelve ways to train, k = 2 to 8.
+
+Top row: the MLPs (i) to (vi), ReLU at rate 1 and z^k at rate 0.01. Bottom row: (viii), (xiv), the Transformer, the
+PolyNet, and (ii) and (v) for larger n. Batches of 32; a median of 1,000 runs per point; curves halt where more than
+half of the runs do not learn within 100,000 steps. For small n the time is a power of n, for all configurations; the
+exponent grows with k, and for larger n it grows with n.
+
+Three labels of the paper's list (D.1.7) are misprints: its "(vii)" with an oscillating polynomial is (viii), its "(iv)"
+is the PolyNet (xv), and its "(xv)" of width 100 is (v). For the last it prints rate 1, against 0.01 in the top row; the
+panel has 0.01, and a claim tries rate 1. The ranges of the larger n are not printed. The paper has every n from 10 to 40
+and k up to 8; at paper scale we take every fifth n, and k up to 6, or 4 for networks of width 1,000, beyond which curves
+halt. The Transformer has 25 seeds and k = 2 there, and is left out at quick scale.
+
+Exponents are fitted to the medians at n <= 30. For "n to the Theta(k)" we accept exponents of at most 2k.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ...figures import panels
+from ...statistics import wilson_interval
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, Scale, Verdict
+from .medians import (
+    Curves,
+    degradation_measured,
+    draw_curves,
+    exponent_measured,
+    growth_measured,
+    plan_curves,
+    times_of,
+)
+
+TITLES = {
+    "i": "(i) ReLU, width 10",
+    "ii": "(ii) ReLU, width 100",
+    "iii": "(iii) ReLU, width 1000",
+    "iv": "(iv) $z^k$, width 10",
+    "v": "(v) $z^k$, width 100",
+    "vi": "(vi) $z^k$, width 1000",
+    "viii": "(viii) oscillating\npolynomial, width 1",
+    "xiv": "(xiv) sinusoidal\nneuron",
+    "*iii": "(*iii) Transformer",
+    "xv": "(xv) PolyNet",
+    "ii-larger": "(ii) ReLU, width 100,\nlarger n",
+    "v-larger": "(v) $z^k$, width 100,\nlarger n",
+}
+RATES = {
+    **dict.fromkeys(("i", "ii", "iii", "ii-larger"), 1.0),
+    **dict.fromkeys(("iv", "v", "vi", "viii", "xiv", "v-larger"), 0.01),
+    "*iii": 3e-4,
+    "xv": 0.05,
+}
+PRINTED_RATE = 1.0
+"""Of (v) for larger n."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    curves: tuple[Curves, ...]
+    judged: tuple[int, ...]
+    """The degrees that claims speak of."""
+    printed: Curves
+    """(v) at the rate that the paper prints for larger n."""
+
+    @property
+    def smaller(self) -> list[Curves]:
+        return [curves for curves in self.curves if not curves.name.endswith("-larger")]
+
+    @property
+    def larger(self) -> list[Curves]:
+        return [curves for curves in self.curves if curves.name.endswith("-larger")]
+
+
+def curves_of(name: str, sizes: tuple[int, ...], degrees: tuple[int, ...], seeds: int, steps: int) -> Curves:
+    return Curves(name, name.removesuffix("-larger"), RATES[name], sizes, degrees, seeds, steps)
+
+
+def at_quick_scale() -> Settings:
+    chosen = [curves_of(name, (10, 30), (2, 3), 40, 10_000) for name in ("i", "ii", "iv", "v", "xiv")]
+    printed = at_printed_rate(curves_of("v", (30,), (2, 3), 40, 10_000))
+    return Settings(tuple(chosen), (2, 3), printed)
+
+
+def at_paper_scale() -> Settings:
+    """Every fifth n, and degrees up to where curves halt; wide networks and the Transformer have fewer of both."""
+    sizes, degrees = (10, 15, 20, 25, 30, 35, 40), (2, 3, 4, 5, 6)
+    degrees_of = {"iii": (2, 3, 4), "vi": (2, 3, 4)}
+    names = ("i", "ii", "iii", "iv", "v", "vi", "viii", "xiv", "xv")
+    chosen = [curves_of(name, sizes, degrees_of.get(name, degrees), 1000, 100_000) for name in names]
+    chosen.append(curves_of("*iii", (10, 20, 30), (2,), 25, 2_000))
+    chosen += [curves_of(name, (10, 20, 30, 45, 60, 90), (2, 3), 1000, 100_000) for name in ("ii-larger", "v-larger")]
+    return Settings(tuple(chosen), (2, 3, 4), at_printed_rate(curves_of("v", (30,), (2, 3), 1000, 10_000)))
+
+
+def at_printed_rate(curves: Curves) -> Curves:
+    return curves._replace(rate=PRINTED_RATE)
+
+
+SETTINGS = {"quick": at_quick_scale(), "paper": at_paper_scale()}
+
+HOLDS: dict[Scale, Verdict] = {"quick": "holds"}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    yield from plan_curves([*settings.curves, settings.printed])
+
+
+def judged(settings: Settings, curves: Curves) -> list[int]:
+    return [k for k in settings.judged if k in curves.degrees]
+
+
+def claims(settings: Settings) -> list[Claim]:
+    """For every configuration: a power of n, steeper for larger k; steeper for larger n; and the printed rate."""
+    made = []
+    for curves in settings.smaller:
+        words = TITLES[curves.name].replace("$", "").replace("\n", " ")
+        made += [
+            Claim(
+                f"{curves.name}/k{k}/exponent",
+                f"{words}, k = {k}: the time is n to the O(k); the exponent, fitted to the medians",
+                None,
+                Region(0, 2 * k),
+                HOLDS,
+            )
+            for k in judged(settings, curves)
+        ]
+        made += [
+            Claim(
+                f"{curves.name}/k{k}/steeper",
+                f"{words}: the exponent grows with k; that of k = {k} less that of k = {k - 1}",
+                None,
+                Region(low=0),
+                HOLDS,
+            )
+            for k in judged(settings, curves)[1:]
+        ]
+    for curves in settings.larger:
+        made += [
+            Claim(
+                f"{curves.name}/k{k}/degrades",
+                f"({curves.setting}), k = {k}: the exponent is larger for larger n; their difference",
+                None,
+                Region(low=0),
+                HOLDS,
+            )
+            for k in curves.degrees
+        ]
+    return [*made, printed_rate_claim(settings)]
+
+
+def printed_rate_claim(settings: Settings) -> Claim:
+    return Claim(
+        "v/printed-rate",
+        f"(v) z^k, width 100, n = {settings.printed.sizes[0]}: learns at the rate {PRINTED_RATE:g} that is printed for "
+        "larger n, or its curve would halt; the fraction of runs",
+        None,
+        Region(low=0.5),
+        {"quick": "fails"},
+        "The printed rate is taken for a misprint of 0.01, the rate of the same network in the top row.",
+    )
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Bootstrap over seeds; Wilson's interval of the fraction."""
+    table = results.table()
+    measured: dict[str, Measured] = {}
+    for curves in settings.smaller:
+        times = {k: times_of(table, curves, k) for k in judged(settings, curves)}
+        measured |= {f"{curves.name}/k{k}/exponent": exponent_measured(curves, times[k]) for k in times}
+        for k in list(times)[1:]:
+            measured[f"{curves.name}/k{k}/steeper"] = growth_measured(curves, times[k - 1], times[k])
+    for curves in settings.larger:
+        for k in curves.degrees:
+            measured[f"{curves.name}/k{k}/degrades"] = degradation_measured(curves, times_of(table, curves, k))
+    ended = np.concatenate([times_of(table, settings.printed, k)[:, 0] for k in settings.printed.degrees])
+    learned = int(np.isfinite(ended).sum())
+    measured["v/printed-rate"] = Measured(learned / len(ended), wilson_interval(learned, len(ended)))
+    return measured
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Two rows of six, as in the paper; what was not run is said."""
+    figure, axes = panels(2, 6, width=2.3, height=2.5)
+    table = results.table()
+    chosen = {curves.name: curves for curves in settings.curves}
+    for axis, name in zip(axes.flat, TITLES, strict=True):
+        if name in chosen:
+            draw(axis, chosen[name], table)
+        else:
+            axis.axis("off")
+            axis.text(0.5, 0.5, "not run\nat this scale", ha="center", va="center", color="0.5")
+        axis.set_title(f"{TITLES[name]}\nrate {RATES[name]:g}")
+    for row in axes:
+        row[0].set_ylabel("median time (steps)")
+    most = max(settings.smaller, key=lambda curves: len(curves.degrees)).name
+    handles, labels = axes.flat[list(TITLES).index(most)].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncol=len(labels))
+    figure.suptitle(f"Median convergence times over {settings.curves[0].seeds} runs, batch 32 (bars: 95%)", fontsize=11)
+    return {"figure10": figure}
+
+
+def draw(axis: Axes, curves: Curves, table: pd.DataFrame) -> None:
+    larger = max(curves.sizes) > 40
+    draw_curves(axis, curves, table, (10, 30, 90) if larger else (10, 20, 30, 40))
+    axis.set_xlim(min(curves.sizes) / 1.1, max(curves.sizes) * 1.1)

@@ -1,0 +1,175 @@
+"""Figure 2, centre, of hidden-progress: the path and the time depend on the initialization, not on the batches.
+
+Several runs start from each of some initial networks, with other batches each; batches of 128, rate 0.01, as in the
+paper. It does not name the network or the problem: here n = 30, k = 3, and the sinusoidal neuron (xiv) and the ReLU
+networks of width 10 (i) and 100 (ii). All runs have the same target. Every initial network meets the same sequences of
+batches, so that a table of times has a row for each initialization and a column for each sequence.
+
+"More on the initialization than on the batches": rows explain at least half of the variance of the times (intraclass
+correlation; two-way decomposition, so that batches that are hard for all count against it). Times are replaced by their
+ranks, for which a run that does not learn is the slowest, and which no scale of time changes. The interval is a
+bootstrap over initializations. For the path the same is asked of the time at which the loss on fresh points first is
+below one half.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import INKS, panels
+from ...networks.base import Recipe
+from ...statistics import bootstrap_interval, intraclass_correlation
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, Verdict
+
+N, K, BATCH, RATE = 30, 3, 128, 0.01
+LOSS = 0.5
+RESAMPLES = 1000
+SHOWN = (4, 8)
+"""Initializations and batches whose losses are drawn."""
+
+
+class Grid(NamedTuple):
+    """How many initial networks, and how many sequences of batches for each of them."""
+
+    inits: int
+    batches: int
+
+
+@dataclass(frozen=True)
+class Settings:
+    grids: Mapping[str, Grid]
+    steps: int
+
+
+SETTINGS = {
+    "quick": Settings({"xiv": Grid(40, 8), "i": Grid(20, 6), "ii": Grid(16, 4)}, steps=40_000),
+    "paper": Settings(dict.fromkeys(("xiv", "i", "ii"), Grid(100, 100)), steps=100_000),
+}
+
+
+class Panel(NamedTuple):
+    name: str
+    words: str
+    network: Recipe
+    record_every: int
+
+
+PANELS = (
+    Panel("xiv", "sinusoidal neuron", pl.NeuronRecipe(pl.Sinusoid(K)), 20),
+    Panel("i", "ReLU, width 10", pl.MLP(10), 200),
+    Panel("ii", "ReLU, width 100", pl.MLP(100), 200),
+)
+
+QUICK: dict[str, Verdict] = {}
+"""Verdicts at quick scale that are known and are not that the claim holds."""
+EXPLANATIONS: dict[str, str] = {}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    """One plan per sequence of batches."""
+    for panel in PANELS:
+        inits, batches = settings.grids[panel.name]
+        for sequence in range(batches):
+            yield pl.plan(
+                pl.Uniform(pl.Parity(N, support=range(K))),
+                panel.network,
+                batch=BATCH,
+                rate=RATE,
+                seeds=inits,
+                data_seeds=[sequence] * inits,
+                steps=settings.steps,
+                records=(pl.FreshLoss(),),
+                record_every=panel.record_every,
+                labels={"panel": panel.name, "sequence": sequence},
+            )
+
+
+def claims(settings: Settings) -> list[Claim]:
+    return [
+        Claim(
+            f"{panel.name}/{name}",
+            f"({panel.name}) {panel.words}: {what} depends on the initialization more than on the batches; the part of "
+            "the variance of its ranks that the initialization explains",
+            None,
+            Region(low=0.5),
+            {"quick": QUICK.get(f"{panel.name}/{name}", "holds")},
+            EXPLANATIONS.get(f"{panel.name}/{name}", ""),
+        )
+        for panel in PANELS
+        for name, what in (("time", "the convergence time"), ("path", f"the time until the loss is below {LOSS:g}"))
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """A bootstrap over initializations."""
+    table, losses = results.table(), results.curves()
+    measured = {}
+    for panel in PANELS:
+        runs = table[table.panel == panel.name]
+        measured[f"{panel.name}/time"] = explained(times_of(runs, runs.converged_at))
+        low = losses[(losses.panel == panel.name) & (losses.fresh_loss < LOSS)]
+        measured[f"{panel.name}/path"] = explained(times_of(runs, runs.run.map(low.groupby("run").step.min())))
+    return measured
+
+
+def times_of(runs: pd.DataFrame, times: pd.Series) -> Float[np.ndarray, "inits sequences"]:
+    """A row for each initialization, a column for each sequence of batches; what never came is infinite."""
+    wide = runs.assign(time=times).pivot(index="seed", columns="sequence", values="time")
+    return wide.to_numpy(float, na_value=np.inf)
+
+
+def explained(times: Float[np.ndarray, "inits sequences"]) -> Measured:
+    """The intraclass correlation of the ranks."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(times, axis=None).reshape(times.shape)
+    return Measured(
+        intraclass_correlation(ranks), bootstrap_interval(ranks, intraclass_correlation, resamples=RESAMPLES)
+    )
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Losses of some initializations, each in its colour, and below the times of all."""
+    figure, axes = panels(2, len(PANELS), width=3.0, height=2.3)
+    table, losses = results.table(), results.curves()
+    for (above, below), panel in zip(axes.T, PANELS, strict=True):
+        draw_losses(above, losses[losses.panel == panel.name])
+        draw_times(below, table[table.panel == panel.name])
+        above.set_title(f"({panel.name}) {panel.words}")
+    axes[0, 0].set_ylabel("hinge loss on fresh points")
+    axes[1, 0].set_ylabel("convergence time (steps)")
+    figure.suptitle(
+        f"One colour is one initialization, met by several sequences of batches (n = {N}, k = {K}, batch {BATCH}, "
+        f"rate {RATE:g})",
+        fontsize=11,
+    )
+    return {"figure2-centre": figure}
+
+
+def draw_losses(axis: Axes, losses: pd.DataFrame) -> None:
+    inits, sequences = SHOWN
+    shown = losses[(losses.seed < inits) & (losses.sequence < sequences)]
+    for (seed, _), curve in shown.groupby(["seed", "sequence"]):
+        axis.plot(curve.step, curve.fresh_loss, color=INKS[int(seed)], linewidth=0.8)
+    axis.set(xlabel="step", ylim=(0, 1.3), xlim=(0, None))
+
+
+def draw_times(axis: Axes, runs: pd.DataFrame) -> None:
+    """One column of dots for each initialization, in the order of their medians; those above in their colours."""
+    times = times_of(runs, runs.converged_at)
+    order = np.argsort(np.median(times, axis=1), kind="stable")
+    for place, init in enumerate(order):
+        color = INKS[init] if init < SHOWN[0] else "0.6"
+        axis.plot([place] * times.shape[1], times[init], ".", color=color, markersize=3)
+    axis.set(xlabel="initialization, by its median time", yscale="log")
+    axis.set_xticks([])

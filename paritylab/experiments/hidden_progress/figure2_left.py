@@ -1,0 +1,180 @@
+"""Figure 2, left, of hidden-progress: histograms of the convergence time over a million random trials.
+
+No run gets lucky: none learns near t = 0, or in much less than the median time, while the law of random exhaustive
+search, geometric with mean C(n, k), has the most mass at 0 and ever less after it. The upper tails are heavy.
+
+The paper does not name the networks. Here they are the sinusoidal neuron (xiv) at rate 0.01 and the ReLU network of
+width 100 (ii) at rate 1, as in figure 10: n = 30, k = 3, batches of 32, looked at every 10 steps. The learner treats
+all coordinates alike, so the target is the parity of the first three. A run that has not learned after 10,000 steps
+counts as infinitely slow.
+
+What the words are taken to mean, for a law of any scale. Early: by a quarter of the median, where a geometric law has
+16% of its mass; we accept one run in a thousand. Decreasing mass: more than half of the runs that end by the median
+end by half of it (59% for a geometric law). A heavy upper tail: the 99th percentile is at least twice as far above the
+median as the 1st is below it; and, more strictly, heavier than a geometric law beyond the median: the step from the
+90th to the 99th percentile over that from the 50th to the 90th, against log 10 / log 5 = 1.43 there.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import INKS, panels
+from ...networks.base import Recipe
+from ...statistics import Counts, bootstrap_counts_interval, wilson_interval
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, Verdict
+
+N, K, BATCH = 30, 3, 32
+EARLY = 0.25
+"""A run is early if it has learned by this part of the median."""
+GEOMETRIC_EARLY = 1 - 2**-EARLY
+GEOMETRIC_TAIL = math.log(10) / math.log(5)
+RESAMPLES = 500
+
+
+@dataclass(frozen=True)
+class Settings:
+    trials: dict[str, int]
+    steps: int = 10_000
+
+
+SETTINGS = {
+    "quick": Settings({"xiv": 6_000, "ii": 4_000}),
+    "paper": Settings({"xiv": 1_000_000, "ii": 1_000_000}),
+}
+
+
+QUICK: dict[str, Verdict] = {"ii/heavier-than-search": "inconclusive"}
+"""Verdicts at quick scale that are known and are not that the claim holds."""
+
+
+class Panel(NamedTuple):
+    name: str
+    words: str
+    network: Recipe
+    rate: float
+
+
+PANELS = (
+    Panel("xiv", "sinusoidal neuron", pl.NeuronRecipe(pl.Sinusoid(K)), 0.01),
+    Panel("ii", "ReLU, width 100", pl.MLP(100), 1.0),
+)
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    for panel in PANELS:
+        yield pl.plan(
+            pl.Uniform(pl.Parity(N, support=range(K))),
+            panel.network,
+            batch=BATCH,
+            rate=panel.rate,
+            seeds=settings.trials[panel.name],
+            steps=settings.steps,
+            labels={"panel": panel.name},
+        )
+
+
+def claims(settings: Settings) -> list[Claim]:
+    sentences = (
+        ("early", f"no run learns near t = 0; the fraction of runs that learn by {EARLY:g} of the median time "
+         f"({GEOMETRIC_EARLY:.2f} for random search)", Region(high=1e-3)),
+        ("rises", "the mass does not decrease from t = 0 on; of the runs that learn by the median time, the fraction "
+         "that do by half of it (0.59 for random search)", Region(high=0.5)),
+        ("upper-tail", "the upper tail is heavy; how much farther the 99th percentile is from the median than the 1st",
+         Region(low=2)),
+        ("heavier-than-search", "the upper tail is heavy beside that of random search; the step between its "
+         "percentiles 90 and 99 over that between 50 and 90, as a multiple of a geometric law's", Region(low=1)),
+    )  # fmt: skip
+    return [
+        Claim(
+            f"{panel.name}/{name}",
+            f"({panel.name}) {panel.words}: {words}",
+            None,
+            region,
+            {"quick": QUICK.get(f"{panel.name}/{name}", "holds")},
+        )
+        for panel in PANELS
+        for name, words, region in sentences
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Wilson's interval of each fraction; a bootstrap of each comparison of quantiles."""
+    measured = {}
+    for panel in PANELS:
+        times = counts_of(results.table(), panel)
+        median = times.quantile(0.5)
+        early, half, whole = times.up_to(EARLY * median), times.up_to(median / 2), times.up_to(median)
+        measured[f"{panel.name}/early"] = Measured(early / times.size, wilson_interval(early, times.size))
+        measured[f"{panel.name}/rises"] = Measured(half / whole, wilson_interval(half, whole))
+        measured[f"{panel.name}/upper-tail"] = bootstrapped(times, asymmetry)
+        measured[f"{panel.name}/heavier-than-search"] = bootstrapped(times, heaviness)
+    return measured
+
+
+def counts_of(table: pd.DataFrame, panel: Panel) -> Counts:
+    """How often each time occurred."""
+    return Counts.of(table[table.panel == panel.name].converged_at.to_numpy(float, na_value=np.inf))
+
+
+def bootstrapped(times: Counts, statistic: Callable[[Counts], float]) -> Measured:
+    return Measured(statistic(times), bootstrap_counts_interval(times, statistic, resamples=RESAMPLES))
+
+
+def asymmetry(times: Counts) -> float:
+    """How much farther the 99th percentile is above the median than the 1st is below it; 1 for a symmetric law."""
+    low, middle, high = (times.quantile(q) for q in (0.01, 0.5, 0.99))
+    return (high - middle) / (middle - low)
+
+
+def heaviness(times: Counts) -> float:
+    """The tail beyond the median against a geometric law's; infinite if a hundredth of the runs never learns."""
+    middle, high, higher = (times.quantile(q) for q in (0.5, 0.9, 0.99))
+    return math.inf if higher == math.inf else (higher - high) / (high - middle) / GEOMETRIC_TAIL
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Two histograms, with the law of random search."""
+    figure, axes = panels(1, 2, width=4.0, height=2.9)
+    for axis, panel in zip(axes[0], PANELS, strict=True):
+        draw(axis, panel, counts_of(results.table(), panel))
+    axes[0, 0].set_ylabel("fraction of runs per 10 steps")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncol=3)
+    figure.suptitle(f"Time to learn a parity of {K} out of {N} bits: no run is early, some are late", fontsize=11)
+    return {"figure2-left": figure}
+
+
+def draw(axis: Axes, panel: Panel, times: Counts) -> None:
+    """The histogram to the 99.5th percentile, with what lies beyond it in words."""
+    finite = Counts(*(column[np.isfinite(times.values)] for column in times))
+    end = 1.3 * finite.quantile(0.99)
+    width = 10 * max(1, round(end / 10 / 60))
+    edges = np.arange(5, end + width, width)
+    heights, _ = np.histogram(finite.values, edges, weights=finite.counts)
+    axis.stairs(heights / times.size * 10 / width, edges, fill=True, color=INKS[0], alpha=0.75, label="runs")
+    grid = np.arange(0, end)
+    search = 1 / math.comb(N, K)
+    axis.plot(
+        grid,
+        10 * search * (1 - search) ** grid,
+        color=INKS[1],
+        linestyle="--",
+        label=f"random search (geometric, mean {math.comb(N, K):,})",
+    )
+    axis.axvline(times.quantile(0.5), color="0.2", linestyle=":", linewidth=1, label="median")
+    late = 1 - times.up_to(end) / times.size
+    axis.set_title(
+        f"({panel.name}) {panel.words}, rate {panel.rate:g}\n{times.size:,} runs, {late:.1%} beyond the axis"
+    )
+    axis.set(xlabel="convergence time (steps)", xlim=(0, end))

@@ -1,0 +1,81 @@
+"""Figure 2, right, of hidden-progress: the exponent of the convergence time grows with n.
+
+Where the time is a power of n for small n, it is a steeper one for larger n: at a constant rate, n to the Theta(k) does
+not go on for ever. The paper does not name the network. Here it is setting (ii), the ReLU network of width 100 at rate
+1, whose larger sizes are also a panel of figure 10.
+
+The exponent d log t / d log n is fitted to the medians at n <= 30 and, apart from them, at n >= 60.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ...figures import ink, panels
+from ...statistics import power_law
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region
+from .figure1_right import relu_100
+from .medians import LARGE, SMALL, Curves, degradation_measured, draw_curves, known, plan_curves, times_of
+
+LARGER_SIZES = (10, 15, 20, 25, 30, 40, 50, 60, 75, 90, 110, 130, 150)
+
+
+@dataclass(frozen=True)
+class Settings:
+    curves: Curves
+
+
+SETTINGS = {
+    "quick": Settings(relu_100((15, 30, 60, 90), (2, 3), seeds=40, steps=10_000)),
+    "paper": Settings(relu_100(LARGER_SIZES, (2, 3, 4), seeds=1000, steps=100_000)),
+}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    yield from plan_curves([settings.curves])
+
+
+def claims(settings: Settings) -> list[Claim]:
+    return [
+        Claim(
+            f"k{k}/degrades",
+            f"k = {k}: the exponent is larger for larger n; that at n >= {LARGE} less that at n <= {SMALL}",
+            None,
+            Region(low=0),
+            {"quick": "holds"},
+        )
+        for k in settings.curves.degrees
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Bootstrap over seeds."""
+    table, curves = results.table(), settings.curves
+    return {f"k{k}/degrades": degradation_measured(curves, times_of(table, curves, k)) for k in curves.degrees}
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Medians, and the power law of the small sizes drawn on."""
+    curves, table = settings.curves, results.table()
+    figure, axes = panels(1, 1, width=5.6, height=3.4)
+    axis = axes[0, 0]
+    draw_curves(axis, curves, table, (10, 15, 30, 60, 90, 150))
+    for place, k in enumerate(curves.degrees):
+        times = times_of(table, curves, k)
+        sizes = np.array(curves.sizes[: known(times)], float)
+        small = np.flatnonzero(sizes <= SMALL)
+        if len(small) >= 2:
+            law = power_law(sizes[small], np.median(times[:, small], axis=0))
+            label = f"k = {k}: $n^{{{law.exponent:.1f}}}$, fitted to n ≤ {SMALL}"
+            line = {**ink(place), "linestyle": (0, (1, 2)), "linewidth": 1}
+            axis.plot(sizes, law.constant * sizes**law.exponent, label=label, **line)
+    axis.set_ylabel("median convergence time (steps)")
+    axis.set_title(
+        f"(ii) ReLU, width 100, batch 32, rate 1\nmedians over {curves.seeds} runs leave the power law of small n"
+    )
+    axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1))
+    return {"figure2-right": figure}

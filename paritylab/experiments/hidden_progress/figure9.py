@@ -1,0 +1,173 @@
+"""Figure 9 of hidden-progress: coarse scaling of the convergence time with n, for every architecture.
+
+With t(n) the 10th percentile of the convergence time at the best rate, as in figure 7, a cell shows c = t(10) and the
+smallest alpha such that t(n) <= c (n - 9)^alpha for n = 20 and 30, by D.2. Boxes are coloured by alpha, and blank where
+fewer than a tenth of the runs learn for some n. The paper gives the cells as colours and small print only, so there are
+no numbers to compare.
+
+It says that the times are at most c n^(alpha k) with small constants: we accept exponents of at most 2k. They should
+grow with k, as n^Theta(k) does; that is judged at batch 32. Times come in steps of ten, and at n = 10 and k = 2 most
+networks need one or two of them, so exponents at quick scale can be off by log(2) / log(11) = 0.3.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import panels
+from ...names import make_network
+from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
+from ...statistics import bootstrap_interval
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, Verdict
+from .figure7 import RATES, ROMAN, best_t10
+
+SIZES = (10, 20, 30)
+BATCH = 32
+"""Where exponents of different degrees are compared."""
+RESAMPLES = 500
+
+Times = Float[np.ndarray, "seeds sizes rates"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    seeds: int
+    steps: int
+    architectures: tuple[str, ...] = ROMAN
+    degrees: tuple[int, ...] = (2, 3, 4)
+    batches: tuple[int, ...] = (1, 4, 32, 128, 1024)
+
+
+SETTINGS = {
+    "quick": Settings(40, 500, architectures=("xi", "xii", "xiii", "xiv", "xv"), degrees=(2, 3), batches=(32,)),
+    "paper": Settings(seeds=25, steps=100_000),
+}
+
+QUICK: dict[str, Verdict] = {}
+"""Verdicts at quick scale that are known and are not that the claim holds."""
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    """The runs at n = 30 are those of figure 7."""
+    for setting, k, batch, n in itertools.product(settings.architectures, settings.degrees, settings.batches, SIZES):
+        name, width = ARCHITECTURES[setting]
+        yield pl.plan(
+            pl.RandomTask(pl.random_parity, (n, k)),
+            make_network(name, n, k, k if isinstance(width, str) else width, "uniform"),
+            rate=RATES,
+            batch=batch,
+            seeds=settings.seeds,
+            steps=settings.steps,
+            labels={"setting": setting, "k": k},
+        )
+
+
+def name_of(setting: str) -> str:
+    network, width = ARCHITECTURES[setting]
+    return f"{network}{f'-{width}' if width else ''}"
+
+
+def claims(settings: Settings) -> list[Claim]:
+    made = []
+    for setting in settings.architectures:
+        words = f"({setting}) {NETWORKS[ARCHITECTURES[setting][0]].what}"
+        for k in settings.degrees:
+            made.append(
+                Claim(
+                    f"{name_of(setting)}/k{k}/exponent",
+                    f"{words}, k = {k}: the time is n to the O(k); the largest alpha over batch sizes",
+                    None,
+                    Region(high=2 * k),
+                    {"quick": QUICK.get(f"{name_of(setting)}/k{k}/exponent", "holds")},
+                )
+            )
+        for k in settings.degrees[1:]:
+            made.append(
+                Claim(
+                    f"{name_of(setting)}/k{k}/steeper",
+                    f"{words}: alpha grows with k; that of k = {k} less that of k = {k - 1}, batch {BATCH}",
+                    None,
+                    Region(low=0),
+                    {"quick": QUICK.get(f"{name_of(setting)}/k{k}/steeper", "holds")},
+                )
+            )
+    return made
+
+
+def times_of(table: pd.DataFrame, setting: str, k: int, batch: int) -> Times:
+    """The time of every seed at every n and rate; infinite if it did not learn."""
+    rows = table[(table.setting == setting) & (table.k == k) & (table.batch == batch)]
+    wide = rows.pivot(index="seed", columns=["n", "rate"], values="converged_at")
+    return (
+        wide[list(itertools.product(SIZES, RATES))].to_numpy(float, na_value=np.inf).reshape(-1, len(SIZES), len(RATES))
+    )
+
+
+def scaling(times: Times) -> tuple[float, float]:
+    """c and alpha; alpha is infinite where some n has no 10th percentile."""
+    first, *others = (best_t10(times[:, place]) for place in range(len(SIZES)))
+    if math.inf in (first, *others):
+        return first, math.inf
+    return first, max(math.log(t / first) / math.log(n - 9) for n, t in zip(SIZES[1:], others, strict=True))
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Bootstraps over seeds, which all n and rates share."""
+    table, measured = results.table(), {}
+    for setting in settings.architectures:
+        name = name_of(setting)
+        for k in settings.degrees:
+            cells = [times_of(table, setting, k, batch) for batch in settings.batches]
+            known = [cell for cell in cells if scaling(cell)[1] < math.inf]
+            measured[f"{name}/k{k}/exponent"] = bootstrapped(known, settings.steps, max) if known else UNKNOWN
+        for k in settings.degrees[1:]:
+            cells = [times_of(table, setting, each, BATCH) for each in (k - 1, k)]
+            blank = math.inf in (scaling(cell)[1] for cell in cells)
+            difference = lambda exponents: exponents[1] - exponents[0]
+            measured[f"{name}/k{k}/steeper"] = UNKNOWN if blank else bootstrapped(cells, settings.steps, difference)
+    return measured
+
+
+UNKNOWN = Measured(math.nan, (-math.inf, math.inf))
+
+
+def bootstrapped(cells: list[Times], steps: int, of_exponents: Callable[[list[float]], float]) -> Measured:
+    """A number made from the exponents of several cells. In a resample that would be blank, a run ends at its limit."""
+    sample = np.minimum(np.stack(cells, axis=1), steps)
+    value = lambda drawn: of_exponents([scaling(drawn[:, cell])[1] for cell in range(len(cells))])
+    return Measured(value(sample), bootstrap_interval(sample, value, resamples=RESAMPLES))
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Rows are architectures, columns degrees and batch sizes; a cell says c and alpha."""
+    table = results.table()
+    columns = list(itertools.product(settings.degrees, settings.batches))
+    found = [[scaling(times_of(table, setting, *column)) for column in columns] for setting in settings.architectures]
+    alphas = np.array([[alpha for _, alpha in row] for row in found])
+    rows = len(settings.architectures)
+    figure, axes = panels(1, 1, width=2.4 + 0.8 * len(columns), height=1.1 + 0.3 * rows)
+    axis = axes[0, 0]
+    image = axis.imshow(np.where(np.isfinite(alphas), alphas, np.nan), cmap="viridis_r", vmin=0, aspect="auto")
+    middle = np.nanmax(np.where(np.isfinite(alphas), alphas, np.nan)) / 2
+    for (row, column), alpha in np.ndenumerate(alphas):
+        if np.isfinite(alpha):
+            color = "white" if alpha > middle else "black"
+            text = f"{found[row][column][0]:.0f}, {alpha:.2f}"
+            axis.text(column, row, text, ha="center", va="center", color=color, fontsize=8)
+    axis.set_xticks(range(len(columns)), [f"k = {k}\nB = {batch}" for k, batch in columns])
+    axis.set_yticks(range(rows), [f"({setting}) {name_of(setting)}" for setting in settings.architectures])
+    axis.tick_params(length=0)
+    axis.grid(False)
+    figure.colorbar(image, ax=axis, label="exponent $\\alpha$")
+    axis.set_title("$c$, $\\alpha$ of $t(n) \\leq c\\,(n-9)^\\alpha$, n = 10, 20, 30 (t: 10th percentile, best rate)")
+    return {"figure9": figure}

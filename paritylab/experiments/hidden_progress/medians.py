@@ -1,0 +1,159 @@
+"""Median convergence times over n: the runs, exponents and curves of figures 1 (right), 2 (right) and 10.
+
+Batches of 32, hinge loss, uniform initialization, a constant rate, a random k-parity for each run, and the time until
+8,192 points are classified without a mistake, looked at every 10 steps. The paper has 1,000 runs per point and 100,000
+steps; a curve halts where more than half of the runs do not learn.
+
+The paper checked its larger probes on 128 points. The engine looks at all 8,192 as fast.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
+
+import paritylab as pl
+
+from ...figures import ink
+from ...names import make_network, make_optimizer
+from ...registry import SETTINGS as ARCHITECTURES
+from ...statistics import bootstrap_interval, median_interval, power_law
+from ...training.plans import Plan
+from ..base import Measured
+
+BATCH = 32
+SMALL, LARGE = 30, 60
+"""Up to the first, n counts as small, and from the second on as large: exponents are compared between the two."""
+
+TRANSFORMER_WIDTHS = [1024, 8, 128]
+"""Embedding, attention, heads."""
+RESAMPLES = 400
+MARKERS = "osD^vPX"
+
+
+class Curves(NamedTuple):
+    """The curves of a panel: a way to train, and the sizes and degrees of its parities."""
+
+    name: str
+    setting: str
+    rate: float
+    sizes: tuple[int, ...]
+    degrees: tuple[int, ...]
+    seeds: int
+    steps: int
+
+
+def plan_curves(panels: Iterable[Curves]) -> Iterator[Plan]:
+    """One plan per point, once where panels share it.
+
+    The degrees of one n share a compiled program where the network's shape does not depend on the degree.
+    """
+    planned = set()
+    for curves in panels:
+        for n, k in itertools.product(curves.sizes, curves.degrees):
+            point = (curves.setting, curves.rate, n, k)
+            if point not in planned:
+                planned.add(point)
+                yield plan_point(curves, n, k)
+
+
+def plan_point(curves: Curves, n: int, k: int) -> Plan:
+    name, width = ARCHITECTURES[curves.setting]
+    transformer = name == "transformer"
+    widths: Any = TRANSFORMER_WIDTHS if transformer else k if isinstance(width, str) else width
+    return pl.plan(
+        pl.RandomTask(pl.random_parity, (n, k)),
+        make_network(name, n, k, widths, "default" if transformer else "uniform"),
+        rate=curves.rate,
+        batch=BATCH,
+        seeds=curves.seeds,
+        steps=curves.steps,
+        optimizer=make_optimizer("adam" if transformer else "sgd"),
+        labels={"setting": curves.setting, "k": k},
+    )
+
+
+def times_of(table: pd.DataFrame, curves: Curves, k: int) -> Float[np.ndarray, "seeds sizes"]:
+    """The time of each seed at each size; infinite if it did not learn."""
+    rows = table[(table.setting == curves.setting) & (table.rate == curves.rate) & (table.k == k)]
+    wide = rows.pivot(index="seed", columns="n", values="converged_at").sort_index()
+    return wide[list(curves.sizes)].to_numpy(float, na_value=np.inf)
+
+
+def known(times: Float[np.ndarray, "seeds sizes"]) -> int:
+    """How many sizes a curve has before it halts: where the median, and its interval, end before the last step."""
+    ends = [median_interval(column)[1] for column in times.T]
+    return next((place for place, end in enumerate(ends) if end == np.inf), len(ends))
+
+
+def exponent(sizes: Any, times: Float[np.ndarray, "seeds sizes"]) -> float:
+    """alpha in (median over seeds) = constant * n**alpha."""
+    return power_law(np.asarray(sizes, float), np.median(times, axis=0)).exponent
+
+
+def exponent_measured(curves: Curves, times: Float[np.ndarray, "seeds sizes"]) -> Measured:
+    """The exponent over the small sizes, and a bootstrap over seeds."""
+    count = min(known(times), sum(n <= SMALL for n in curves.sizes))
+    if count < 2:
+        return UNKNOWN
+    capped = np.minimum(times[:, :count], curves.steps)  # the median of few resamples is infinite
+    value = lambda sample: exponent(curves.sizes[:count], sample)
+    return Measured(value(capped), bootstrap_interval(capped, value, resamples=RESAMPLES))
+
+
+def growth_measured(
+    curves: Curves, lower: Float[np.ndarray, "seeds sizes"], higher: Float[np.ndarray, "seeds sizes"]
+) -> Measured:
+    """How much larger the exponent of the higher degree is, over the small sizes where both curves are known."""
+    count = min(known(lower), known(higher), sum(n <= SMALL for n in curves.sizes))
+    if count < 2:
+        return UNKNOWN
+    both = np.minimum(np.hstack([lower[:, :count], higher[:, :count]]), curves.steps)
+    sizes = curves.sizes[:count]
+    value = lambda sample: exponent(sizes, sample[:, count:]) - exponent(sizes, sample[:, :count])
+    return Measured(value(both), bootstrap_interval(both, value, resamples=RESAMPLES))
+
+
+def degradation_measured(curves: Curves, times: Float[np.ndarray, "seeds sizes"]) -> Measured:
+    """How much larger the exponent is over the large sizes than over the small ones."""
+    sizes = np.array(curves.sizes[: known(times)])
+    small, large = np.flatnonzero(sizes <= SMALL), np.flatnonzero(sizes >= LARGE)
+    if len(small) < 2 or len(large) < 2:
+        return UNKNOWN
+    capped = np.minimum(times, curves.steps)
+    value = lambda sample: exponent(sizes[large], sample[:, large]) - exponent(sizes[small], sample[:, small])
+    return Measured(value(capped), bootstrap_interval(capped, value, resamples=RESAMPLES))
+
+
+UNKNOWN = Measured(np.nan, (-np.inf, np.inf))
+"""Where a curve halts before its second size."""
+
+
+def draw_curves(axis: Axes, curves: Curves, table: pd.DataFrame, ticks: tuple[int, ...]) -> None:
+    """Medians over n, one line per degree, with 95% intervals; a curve ends where more than half do not learn."""
+    for place, k in enumerate(curves.degrees):
+        times = times_of(table, curves, k)
+        medians = np.median(times, axis=0)
+        shown = int(np.argmax(np.append(medians, np.inf) == np.inf))
+        ends = np.array([median_interval(column) for column in times[:, :shown].T]).reshape(-1, 2).T
+        axis.errorbar(
+            curves.sizes[:shown],
+            medians[:shown],
+            np.clip(np.abs(ends - medians[:shown]), 0, curves.steps),
+            marker=MARKERS[place % len(MARKERS)],
+            markersize=3.5,
+            linewidth=1,
+            elinewidth=0.8,
+            label=f"k = {k}",
+            **ink(place),
+        )
+    axis.set(xscale="log", yscale="log")
+    axis.xaxis.set_major_locator(FixedLocator(list(ticks)))
+    axis.xaxis.set_major_formatter(ScalarFormatter())
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.set_xlabel("n (bits)")
