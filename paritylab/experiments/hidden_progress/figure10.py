@@ -7,9 +7,9 @@ exponent grows with k, and for larger n it grows with n.
 
 Three labels of the paper's list (D.1.7) are misprints: its "(vii)" with an oscillating polynomial is (viii), its "(iv)"
 is the PolyNet (xv), and its "(xv)" of width 100 is (v). For the last it prints rate 1, against 0.01 in the top row; the
-panel has 0.01, and a claim tries rate 1. The ranges of the larger n are not printed. The paper has every n from 10 to 40
-and k up to 8; at paper scale we take every fifth n, and k up to 6, or 4 for networks of width 1,000, beyond which curves
-halt. The Transformer has 25 seeds and k = 2 there, and is left out at quick scale.
+panel has 0.01, and a claim tries rate 1. The ranges of the larger n are not printed. The paper has every n from 10 to
+40 and k up to 8; at paper scale we take every fifth n, and k up to 6, or 4 for networks of width 1,000, beyond which
+curves halt. The Transformer has 25 seeds and k = 2 there, and is left out at quick scale.
 
 Exponents are fitted to the medians at n <= 30. For "n to the Theta(k)" we accept exponents of at most 2k.
 """

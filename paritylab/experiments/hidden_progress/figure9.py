@@ -29,7 +29,7 @@ from ...statistics import bootstrap_interval
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, Verdict
-from .figure7 import RATES, ROMAN, best_t10
+from .grid import RATES, ROMAN, best_t10
 
 SIZES = (10, 20, 30)
 BATCH = 32
