@@ -50,7 +50,7 @@ class Settings:
 
 SETTINGS = {
     "quick": Settings({"xiv": 6_000, "ii": 4_000}),
-    "paper": Settings({"xiv": 1_000_000, "ii": 1_000_000}),
+    "paper": Settings({"xiv": 1_000_000, "ii": 200_000}),
 }
 
 
