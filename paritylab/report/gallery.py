@@ -23,6 +23,7 @@ LARGEST = 2_000_000
 """Bytes of one exhibit's table."""
 LEFT_OUT = ("run", "worker")
 """Columns that no claim needs; names of runs do not compress."""
+OF_EACH_RUN = ("seed", "steps", "error", "job")
 
 
 def write_gallery(out: Path, gallery: Path) -> Path:
@@ -51,10 +52,12 @@ def _keep(about: dict[str, Any], source: Path, place: Path) -> None:
     table = pq.read_table(source / "runs.parquet")
     table = table.drop_columns([name for name in LEFT_OUT if name in table.column_names])
     table = table.replace_schema_metadata(None)  # a store's own; where the runs come from is in `experiment.json`
-    content, whole = _bytes(table), True
-    if len(content) > LARGEST:
-        plain = [field.name for field in table.schema if not pa.types.is_nested(field.type)]
-        content, whole = _bytes(table.select(plain)), False
+    whole, content = True, _bytes(table)
+    if len(content) > LARGEST and any(pa.types.is_nested(field.type) for field in table.schema):
+        table = table.select([field.name for field in table.schema if not pa.types.is_nested(field.type)])
+        whole, content = False, _bytes(table)
+    if len(content) > LARGEST:  # of a million runs only what tells how they ended
+        content = _bytes(table.drop_columns([name for name in OF_EACH_RUN if name in table.column_names]))
     if len(content) > LARGEST:
         raise ValueError(f"The table of {about['experiment']} has {len(content)} bytes, more than {LARGEST}.")
     place.mkdir(parents=True, exist_ok=True)
