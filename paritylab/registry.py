@@ -100,6 +100,9 @@ EXPERIMENTS = {
     "hidden-progress/fig12": ExperimentEntry(
         "hidden_progress.figure12", "Fourier gaps of sinusoidal neurons, at the start and along SGD", 40
     ),
+    "hidden-progress/fig18": ExperimentEntry(
+        "hidden_progress.figure18", "the activation functions, through the points of the parity", 10
+    ),
     "learning-parities/ntk": ExperimentEntry(
         "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
     ),
