@@ -91,6 +91,15 @@ EXPERIMENTS = {
     "hidden-progress/fig1-left": ExperimentEntry(
         "hidden_progress.figure1_left", "training curves on the (50, 3)-parity: plateau, then drop", 75, headline=True
     ),
+    "hidden-progress/fig3": ExperimentEntry(
+        "hidden_progress.figure3", "flat loss and accuracy while the weights move, and a measure of it", 25
+    ),
+    "hidden-progress/fig5": ExperimentEntry(
+        "hidden_progress.figure5", "disjoint PolyNet, correlation loss: population gradient and batches of 1", 30
+    ),
+    "hidden-progress/fig6": ExperimentEntry(
+        "hidden_progress.figure6", "24 further training curves: sizes, batches, minimal and large networks", 90
+    ),
     "hidden-progress/fig7": ExperimentEntry(
         "hidden_progress.figure7", "convergence times by architecture, degree and batch size", 75
     ),
@@ -99,6 +108,13 @@ EXPERIMENTS = {
     ),
     "hidden-progress/fig12": ExperimentEntry(
         "hidden_progress.figure12", "Fourier gaps of sinusoidal neurons, at the start and along SGD", 40
+    ),
+    "hidden-progress/fig13": ExperimentEntry(
+        "hidden_progress.figure13", "loss, weights and progress measure at several batch sizes", 60
+    ),
+    "hidden-progress/fig16": ExperimentEntry("hidden_progress.figure16", "parities from noisy labels", 30),
+    "hidden-progress/fig17": ExperimentEntry(
+        "hidden_progress.figure17", "no plateau for wide networks of z^k units at large batches", 60
     ),
     "hidden-progress/fig18": ExperimentEntry(
         "hidden_progress.figure18", "the activation functions, through the points of the parity", 10

@@ -12,7 +12,7 @@ import paritylab as pl
 from ...figures import INKS
 from ...names import make_optimizer
 from ...networks.base import Recipe
-from ...statistics import median_interval, quantile, wilson_interval
+from ...statistics import bootstrap_interval, median_interval, quantile, wilson_interval
 from ...training.plans import Plan
 from ..base import Measured
 
@@ -72,6 +72,13 @@ def median(values: np.ndarray, largest: float = np.inf) -> Measured:
     """The median over runs, its interval from order statistics; no value exceeds `largest`."""
     low, high = median_interval(values)
     return Measured(quantile(values, 0.5), (low, min(high, largest)))
+
+
+def slowdown(slow: np.ndarray, fast: np.ndarray) -> Measured:
+    """The median of some times over that of others of the same seeds; the interval is a bootstrap over seeds."""
+    quotient = lambda times: quantile(times[:, 0], 0.5) / quantile(times[:, 1], 0.5)
+    both = np.column_stack([slow, fast])
+    return Measured(quotient(both), bootstrap_interval(both, quotient))
 
 
 def draw_curves(axis: Axes, curves: pd.DataFrame, error: str = "fresh_error") -> None:
