@@ -76,10 +76,10 @@ PATHS = (
 )
 
 
-class WeightsAndBias(pl.AbstractRecord):
+class NeuronParameters(pl.AbstractRecord):
     """The weights of a neuron and, last, its bias."""
 
-    name = "weights"
+    name = "neuron_parameters"  # not "weights": in one store a column has one shape
 
     def __call__(self, snapshot: pl.Snapshot) -> Array:
         hidden = snapshot.network.hidden
@@ -107,7 +107,7 @@ def plan(settings: Settings) -> Iterator[Call | Plan]:
             rate=path.rate,
             seeds=settings.seeds,
             steps=settings.steps,
-            records=(WeightsAndBias(),),
+            records=(NeuronParameters(),),
             record_every=10,
             labels={"panel": f"right/{path.name}"},
         )
@@ -148,7 +148,7 @@ def paths(results: Results) -> pd.DataFrame:
     parts = []
     for path in PATHS:
         rows = curves[curves.panel == f"right/{path.name}"]
-        numbers = np.array(rows.weights.tolist())
+        numbers = np.array(rows.neuron_parameters.tolist())
         frequency, phase = turns_of(path.activation)
         gradient = gradient_of_sinusoid(
             numbers[:, :-1], range(K), bias=numbers[:, -1], frequency=frequency, phase=phase

@@ -176,6 +176,7 @@ def draw_progress(axes: list[Axes], curves: pd.DataFrame) -> None:
             zorder=4,
             label="$\\propto \\sqrt{t}$, fitted to noise",
         )
-        axis.legend(fontsize=7, loc="upper left")
+        axis.set_ylabel("largest movement")
+    axes[1].legend(fontsize=7, loc="upper left")
     shown = mean[mean.index <= reach]
     axes[1].set_ylim(0, 3 * float(shown.max()))
