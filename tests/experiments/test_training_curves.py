@@ -27,7 +27,8 @@ def made_up(runs: list[dict]) -> Results:
     """Results of runs that never were: plain values, and arrays over steps as lists."""
     rows = [{"run": str(i), "recorded_step": STEPS.tolist(), **run} for i, run in enumerate(runs)]
     listed = lambda value: value.tolist() if isinstance(value, np.ndarray) else value
-    return Results(pa.Table.from_pylist([{name: listed(value) for name, value in row.items()} for row in rows]), 0)
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Results(pa.table({name: [listed(row.get(name)) for row in rows] for name in names}), 0)
 
 
 def falling(left: int, past: int) -> np.ndarray:

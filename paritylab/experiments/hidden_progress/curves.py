@@ -1,5 +1,6 @@
 """What training curves of hidden-progress share: how a panel is trained, where its plateau ends, how it is drawn."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +15,10 @@ from ...names import make_optimizer
 from ...networks.base import Recipe
 from ...statistics import bootstrap_interval, median_interval, quantile, wilson_interval
 from ...training.plans import Plan
-from ..base import Measured
+from ..base import Measured, Scale, Verdict
 
+HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
+"""What is known of a claim that has been seen to hold at quick scale only."""
 PLATEAU, DROPPED = 0.4, 0.1
 """Until its error is below the first, a network is held to be on the plateau; below the second, past the drop."""
 

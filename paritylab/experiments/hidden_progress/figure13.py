@@ -13,8 +13,8 @@ same points, and labels of pure noise; the band is what 95% of them stay below.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -22,7 +22,7 @@ from ...figures import INKS, panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
-from .curves import PLATEAU, median, share
+from .curves import HOLDS, PLATEAU, median, share
 from .progress import CASES, RED, Case, K, N, draw_weights, drawn_seed, milestones, noise_band
 
 
@@ -41,7 +41,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
 
 def claims(settings: Settings) -> list[Claim]:
     return [
-        Claim(f"{case.name}/{name}", f"{case.words}: {statement}", None, region)
+        Claim(f"{case.name}/{name}", f"{case.words}: {statement}", None, region, HOLDS)
         for case in CASES
         for name, statement, region in (
             (
@@ -98,7 +98,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     return {"figure13": figure}
 
 
-def draw(axes: list[Axes], case: Case, curves: pd.DataFrame) -> None:
+def draw(axes: np.ndarray, case: Case, curves: pd.DataFrame) -> None:
     """One run of a case."""
     run = curves[(curves.labels == "parity") & (curves.seed == drawn_seed(curves))]
     band = noise_band(curves)

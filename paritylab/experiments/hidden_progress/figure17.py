@@ -23,7 +23,7 @@ from ...statistics import bootstrap_interval, quantile
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, Scale, Verdict
-from .curves import DROPPED, PLATEAU, Panel, draw_curves, median, plateau_fractions
+from .curves import DROPPED, HOLDS, PLATEAU, Panel, draw_curves, median, plateau_fractions
 
 CUBIC, RELU = "$z^3$", "ReLU"
 NUMBERS = {(CUBIC, 10): "iv", (CUBIC, 100): "v", (CUBIC, 1000): "vi", (RELU, 100): "ii", (RELU, 1000): "iii"}
@@ -91,7 +91,7 @@ def claims(settings: Settings) -> list[Claim]:
         ),
     )
     return [
-        Claim(name, statement, None, region, RECORDED.get(name, "holds"), EXPLAINED.get(name, ""))
+        Claim(name, statement, None, region, RECORDED.get(name, HOLDS), EXPLAINED.get(name, ""))
         for name, statement, region in made
     ]
 

@@ -100,7 +100,7 @@ def properties(activation: str, degrees: tuple[int, ...]) -> list[dict[str, floa
     return rows
 
 
-def mistakes_on_cube(activation: str, degrees: tuple[int, ...]) -> list[dict[str, float]]:
+def mistakes_on_cube(activation: str, degrees: tuple[int, ...]) -> list[dict[str, int]]:
     """At how many points a network with explicit weights, rounded to float32, differs from the parity of k bits."""
     x = cube(CUBE)
     rows = []

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -23,7 +22,7 @@ from ...statistics import bootstrap_interval
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
-from .curves import median, share
+from .curves import HOLDS, median, share
 from .progress import CASES, RED, Case, K, N, draw_weights, drawn_seed, milestones, noise_band
 
 LARGE, SMALL = (next(case for case in CASES if case.name == name) for name in ("neuron/B512", "neuron/B32"))
@@ -49,6 +48,7 @@ def claims(settings: Settings) -> list[Claim]:
             f"{case.words}: half-way to learning, the error is that of chance; its median over seeds",
             None,
             Region(0.45, 0.55),
+            HOLDS,
         )
         for case in (LARGE, SMALL)
     ]
@@ -82,7 +82,10 @@ def claims(settings: Settings) -> list[Claim]:
     )
     return [
         *flat,
-        *(Claim(f"{LARGE.name}/{name}", f"{LARGE.words}: {words}", None, region) for name, words, region in rest),
+        *(
+            Claim(f"{LARGE.name}/{name}", f"{LARGE.words}: {words}", None, region, HOLDS)
+            for name, words, region in rest
+        ),
     ]
 
 
@@ -128,7 +131,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     return {"figure3": figure}
 
 
-def draw_run(axes: list[Axes], case: Case, curves: pd.DataFrame) -> None:
+def draw_run(axes: np.ndarray, case: Case, curves: pd.DataFrame) -> None:
     """One run: what is seen from outside, and what moves inside."""
     run = curves[(curves.labels == "parity") & (curves.seed == drawn_seed(curves))]
     outside, inside = axes
@@ -144,7 +147,7 @@ def draw_run(axes: list[Axes], case: Case, curves: pd.DataFrame) -> None:
         axis.xaxis.set_major_locator(MaxNLocator(5))
 
 
-def draw_progress(axes: list[Axes], curves: pd.DataFrame) -> None:
+def draw_progress(axes: np.ndarray, curves: pd.DataFrame) -> None:
     """rho of every run; the parity's run ends when it has learned."""
     reach = float(np.quantile(curves[(curves.labels == "parity")].groupby("run").step.max(), 0.8))
     for axis, labels, title in zip(

@@ -30,7 +30,7 @@ from ...statistics import bootstrap_interval
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
-from .curves import DROPPED, PLATEAU, draw_curves, median, plateau_fractions, share
+from .curves import DROPPED, HOLDS, PLATEAU, draw_curves, median, plateau_fractions, share
 
 K = 3
 NEAR_CHANCE = 0.49
@@ -127,6 +127,7 @@ def claims(settings: Settings) -> list[Claim]:
             f"of the time until the error is below {PLATEAU}, as a fraction of the time until it is below {DROPPED}",
             None,
             Region(low=0.5),
+            HOLDS,
         ),
         Claim(
             "left/near-chance",
@@ -134,6 +135,7 @@ def claims(settings: Settings) -> list[Claim]:
             f"least {NEAR_CHANCE}; the median share over starts",
             None,
             Region(low=0.5),
+            HOLDS,
         ),
         Claim(
             "left/exponent",
@@ -141,12 +143,14 @@ def claims(settings: Settings) -> list[Claim]:
             f"logarithm of its median against log n', n' = {settings.blocks[0]} to {settings.blocks[-1]}",
             1 - K / 2,
             Region(1 - K / 2 - 0.25, 1 - K / 2 + 0.25),
+            HOLDS,
         ),
         Claim(
             "right/learns",
             f"SGD with batch size 1, n' = {SGD_BLOCK}: learns; the fraction of seeds",
             None,
             Region(low=0.5),
+            HOLDS,
         ),
         Claim(
             "right/plateau",
@@ -154,6 +158,7 @@ def claims(settings: Settings) -> list[Claim]:
             f"the time until the error is below {PLATEAU}, as a fraction of the time until it is below {DROPPED}",
             None,
             Region(low=0.5),
+            HOLDS,
         ),
     ]
 
