@@ -99,10 +99,10 @@ def plan(settings: Settings) -> Iterator[Call | Plan]:
     for block in settings.blocks:
         for seed in range(settings.starts):
             configuration = {"block": block, "rate": RATE, "seed": seed}
-            yield Call(times_of_descent, configuration, {"panel": "times"}, seconds=0.2)
+            yield Call(times_of_descent, configuration, {"panel": "times", "start": seed}, seconds=0.2)
     for seed in range(min(settings.starts, 10)):
         configuration = {"block": BLOCK, "rate": RATE, "seed": seed, "points": POINTS}
-        yield Call(curve_of_descent, configuration, {"panel": "left"}, seconds=1.0)
+        yield Call(curve_of_descent, configuration, {"panel": "left", "start": seed}, seconds=1.0)
     yield pl.plan(
         pl.Uniform(pl.Parity(K * SGD_BLOCK, support=range(0, K * SGD_BLOCK, SGD_BLOCK))),
         pl.DisjointPolyNet(K, pl.StandardNormalInitialization()),
@@ -206,9 +206,9 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
 
 def draw_descent(axis: Axes, rows: pd.DataFrame) -> None:
     """Exact errors along population gradient descent; a slow start does not stretch the axis."""
-    ends = rows.groupby("seed").step.max()
-    for seed, curve in rows.groupby("seed"):
-        color, width, order = (INKS[0], 1.6, 3) if seed == 0 else ("0.65", 0.6, 2)
+    ends = rows.groupby("start").step.max()
+    for start, curve in rows.groupby("start"):
+        color, width, order = (INKS[0], 1.6, 3) if start == 0 else ("0.65", 0.6, 2)
         axis.plot(curve.step, curve.exact_error, color=color, linewidth=width, zorder=order)
     axis.set_ylim(-0.02, 0.6)
     axis.set_xlim(0, 1.05 * max(ends[0], float(np.quantile(ends, 0.8))))
