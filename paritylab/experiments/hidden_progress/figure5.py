@@ -48,7 +48,7 @@ class Settings:
     steps: int = 200_000
 
 
-SETTINGS = {"quick": Settings(starts=25, seeds=16), "paper": Settings(starts=400, seeds=100, steps=1_000_000)}
+SETTINGS = {"quick": Settings(starts=50, seeds=16), "paper": Settings(starts=400, seeds=100, steps=1_000_000)}
 
 
 def normal_start(block: int, seed: int) -> Float[np.ndarray, "k block"]:

@@ -99,11 +99,12 @@ def milestones(curves: pd.DataFrame) -> pd.DataFrame:
     """
     control = curves[curves.labels == "noise"].groupby("step").progress
     band, middle = control.quantile(BAND), control.median()
+    between = lambda levels, step: np.interp(step, levels.index, levels)  # the last record of a run is at its end
     learned = moved(curves[(curves.labels == "parity") & (curves.outcome == "learned")])
     rows = []
     for _, run in learned.groupby("run"):
         step = run.step.to_numpy()
-        rho, relevant, noise = run.progress.to_numpy(), run.relevant.to_numpy(), band.reindex(step).to_numpy()
+        rho, relevant, noise = run.progress.to_numpy(), run.relevant.to_numpy(), between(band, step)
         dropped = np.flatnonzero(run.fresh_error < PLATEAU)
         drop = int(dropped[0]) if len(dropped) else len(step) - 1
         half = int(np.flatnonzero(step <= int(run.converged_at.iloc[0]) / 2)[-1])
@@ -116,7 +117,7 @@ def milestones(curves: pd.DataFrame) -> pd.DataFrame:
                 "beyond": rho[half] / noise[half] if half else 0.0,
                 "leads": bool(run.leads.iloc[half]),
                 "before_drop": rho[before] / noise[before] if before else 0.0,
-                "at_end": rho[-1] / middle[step[-1]],
+                "at_end": rho[-1] / float(between(middle, step[-1])),
                 "leaves": step[left] / max(step[drop], 1),
             }
         )
