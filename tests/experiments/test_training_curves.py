@@ -68,7 +68,7 @@ def test_figures_6_and_17_tell_a_plateau_from_continuous_progress():
         run(name, seed, falling(60, 80) if flat(name) else falling(20, 80)) for name in names for seed in seeds
     ])  # fmt: skip
     measured = drawn(figure6, figure6.SETTINGS["quick"], results)
-    assert measured["polynet/B1/plateau"].value == 0.75 and measured[f"{figure6.WIDE.name}/plateau"].value == 0.25
+    assert measured["polynet/B1/plateau"].value == 0.75 and measured["cubic-1000/B1/plateau"].value == 0.25
     assert measured["harder-n"].value == 1.0
     measured = drawn(figure17, figure17.SETTINGS["quick"], results)
     assert measured[f"{figure17.WIDE.name}/early"].value == 0.3  # at step 20 of 100

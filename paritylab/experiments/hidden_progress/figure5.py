@@ -11,6 +11,9 @@ The paper gives no sizes. Here k = 3; on the left n' = 100 and steps of 0.001, o
 Corollary 12 says of the left that, given that the product of the relevant weights starts positive, the share of the
 time to zero error that is spent at an error of 1/2 - gamma or more is 1 - O(n'**(1 - k/2)) up to logarithms. Starts
 are drawn from this conditional law, and the exponent is measured. On the right starts are not conditioned.
+
+At the end weights grow without bound in a finite time: a run on the right that becomes infinite between two looks counts
+as diverged, not as learned; it is a vertical line in the figure.
 """
 
 from collections.abc import Iterator

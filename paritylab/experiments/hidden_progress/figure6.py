@@ -24,7 +24,7 @@ from ...figures import panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, Scale, Verdict
-from .curves import DROPPED, HOLDS, PLATEAU, Panel, draw_curves, median, plateau_fractions, share, slowdown
+from .curves import DROPPED, PLATEAU, Panel, draw_curves, median, plateau_fractions, share, slowdown
 from .figure17 import WIDE
 
 TRANSFORMER = pl.Transformer(embedding=1024, attention=8, heads=128)
@@ -89,13 +89,13 @@ SETTINGS = {
             "zigzag-1/B1",
             "zigzag-neuron/B1",
             "cubic-1000/B1",
-            WIDE.name,
         ),
     ),
     "paper": Settings(seeds=25, steps=100_000, names=tuple(panel.name for row in ROWS for panel in row)),
 }
 
 RECORDED: Mapping[str, Mapping[Scale, Verdict]] = {}
+"""Verdicts that are known, by claim and scale."""
 EXPLAINED: Mapping[str, str] = {}
 
 
@@ -136,7 +136,7 @@ def claims(settings: Settings) -> list[Claim]:
 
 
 def claim(name: str, statement: str, region: Region) -> Claim:
-    return Claim(name, statement, None, region, RECORDED.get(name, HOLDS), EXPLAINED.get(name, ""))
+    return Claim(name, statement, None, region, RECORDED.get(name, {}), EXPLAINED.get(name, ""))
 
 
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:
