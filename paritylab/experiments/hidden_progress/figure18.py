@@ -76,12 +76,12 @@ def parity_of_sum(k: int, s: np.ndarray) -> np.ndarray:
     return 1.0 - 2.0 * (((k - s) // 2) % 2)
 
 
-def properties(activation: str, degrees: tuple[int, ...]) -> list[dict[str, float]]:
+def properties(activation: str, degrees: tuple[int, ...]) -> list[dict[str, int | float]]:
     """How far an activation is from what the appendix says of it, on a grid that all degrees share."""
     z = np.arange(-FAR, FAR + STEP, STEP)
     whole, near = np.rint(z) == z, np.abs(z) <= max(degrees) + 3
     moved = round(2 / STEP)
-    rows = []
+    rows: list[dict[str, int | float]] = []
     for k in degrees:
         values, parity = at(activation, k, z), parity_of_sum(k, z)
         points = whole & ((z - k) % 2 == 0)
@@ -112,9 +112,9 @@ def mistakes_on_cube(activation: str, degrees: tuple[int, ...]) -> list[dict[str
     return rows
 
 
-def printed_wave(degrees: tuple[int, ...]) -> list[dict[str, float]]:
+def printed_wave(degrees: tuple[int, ...]) -> list[dict[str, int | float]]:
     """The triangle wave as printed, at the sums that a k-parity sees: how far it is from it with the better sign."""
-    rows = []
+    rows: list[dict[str, int | float]] = []
     for k in degrees:
         s = np.arange(-k, k + 1, 2)
         wave = np.interp(np.mod(s, 2), [0.0, 1.0, 2.0], [1.0, -1.0, 1.0])

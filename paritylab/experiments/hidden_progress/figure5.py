@@ -12,8 +12,8 @@ Corollary 12 says of the left that, given that the product of the relevant weigh
 time to zero error that is spent at an error of 1/2 - gamma or more is 1 - O(n'**(1 - k/2)) up to logarithms. Starts
 are drawn from this conditional law, and the exponent is measured. On the right starts are not conditioned.
 
-At the end weights grow without bound in a finite time: a run on the right that becomes infinite between two looks counts
-as diverged, not as learned; it is a vertical line in the figure.
+At the end weights grow without bound in a finite time: a run on the right that becomes infinite between two looks
+counts as diverged, not as learned; it is a vertical line in the figure.
 """
 
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def error_along(weights: Float[np.ndarray, "k block"], relevant: Float[np.ndarra
     return disjoint_error(np.column_stack([relevant, weights[:, 1:]]))
 
 
-def times_of_descent(block: int, rate: float, seed: int) -> dict[str, float]:
+def times_of_descent(block: int, rate: float, seed: int) -> dict[str, int]:
     """The first steps at which the error of population gradient descent is below some levels, and at which it is 0.
 
     With a positive product all relevant weights grow, so that the error only falls: bisection finds them.
@@ -92,7 +92,7 @@ def times_of_descent(block: int, rate: float, seed: int) -> dict[str, float]:
 
 def curve_of_descent(block: int, rate: float, seed: int, points: int) -> pd.DataFrame:
     """The exact error along population gradient descent, up to the step at which it is 0."""
-    weights, zero = normal_start(block, seed), int(times_of_descent(block, rate, seed)["zero"])
+    weights, zero = normal_start(block, seed), times_of_descent(block, rate, seed)["zero"]
     path = relevant_path(weights[:, 0], rate)[: zero + 1]
     step = np.unique(np.linspace(0, zero, points).round().astype(int))
     return pd.DataFrame({"step": step, "exact_error": [error_along(weights, path[each]) for each in step]})
