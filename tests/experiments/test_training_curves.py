@@ -63,7 +63,7 @@ def test_a_slowdown_may_be_infinite():
 def test_figures_6_and_17_tell_a_plateau_from_continuous_progress():
     names = [panel.name for panel in (*figure6.SETTINGS["quick"].panels, *figure17.SETTINGS["quick"].panels)]
     flat = lambda name: "cubic-1000" not in name or name.endswith("B32")
-    seeds = range(12)
+    seeds = range(6)
     results = made_up([
         run(name, seed, falling(60, 80) if flat(name) else falling(20, 80)) for name in names for seed in seeds
     ])  # fmt: skip
@@ -108,7 +108,7 @@ def test_figures_3_and_13_compare_with_noise():
     """The relevant weight moves four times as fast as noise, and is outside of the band from the first step on."""
     rows = []
     for case in progress.CASES:
-        for seed in range(24):
+        for seed in range(6):
             for labels, speed in (("parity", 0.004), ("noise", 0.0)):
                 weights = movement(case, speed)
                 rho = np.sqrt(STEPS) if labels == "noise" else np.abs(weights).max(axis=(1, 2)) / 0.001
