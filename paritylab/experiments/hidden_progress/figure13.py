@@ -8,9 +8,12 @@ clearly distinguishable from the maximum of unbiased random walks even while los
 Which batch sizes other than 1 and 4, and which rates, is not printed. The paper averages the loss of batches of 1 and 4
 over 16 and 4 steps; here every recorded loss is that of 1,024 fresh points. The controls have the same start and the
 same points, and labels of pure noise; the band is what 95% of them stay below.
+
+What does not come out: at batches of 1 and 32 the relevant weights leave the band before the error drops, but not long
+before it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +24,8 @@ from matplotlib.ticker import MaxNLocator
 from ...figures import INKS, panels
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region
-from .curves import HOLDS, PLATEAU, median, share
+from ..base import Claim, Measured, Region, Verdict
+from .curves import PLATEAU, median, share
 from .progress import CASES, RED, Case, K, N, draw_weights, drawn_seed, milestones, noise_band
 
 
@@ -34,6 +37,23 @@ class Settings:
 SETTINGS = {"quick": Settings(seeds=24), "paper": Settings(seeds=100)}
 
 
+LATE = (
+    "Noise adds up like sigma sqrt(t / batch) and drift like beta t, so that drift wins only after a time of the order "
+    "of 1 / batch. At batches of 32 and less that is close to the drop itself: the weights are outside of the band "
+    "before the error falls (`distinguishable`), but not long before. That they leave it long before is our reading of "
+    "the figure; the text says that rho is clearly distinguishable from noise."
+)
+RECORDED: Mapping[str, Verdict] = {
+    "neuron/B1/leaves": "fails",
+    "neuron/B4/leaves": "inconclusive",
+    "neuron/B32/leaves": "inconclusive",
+    "relu-10/B32/leaves": "fails",
+    "relu-10/B512/leaves": "inconclusive",
+    "relu-10/B512/flat": "inconclusive",
+}
+"""Verdicts at quick scale other than that the claim holds. The network's error falls in stairs, some of them early."""
+
+
 def plan(settings: Settings) -> Iterator[Plan]:
     for case in CASES:
         yield from case.plans(settings.seeds)
@@ -41,7 +61,14 @@ def plan(settings: Settings) -> Iterator[Plan]:
 
 def claims(settings: Settings) -> list[Claim]:
     return [
-        Claim(f"{case.name}/{name}", f"{case.words}: {statement}", None, region, HOLDS)
+        Claim(
+            f"{case.name}/{name}",
+            f"{case.words}: {statement}",
+            None,
+            region,
+            {"quick": RECORDED.get(f"{case.name}/{name}", "holds")},
+            LATE if name == "leaves" and f"{case.name}/{name}" in RECORDED else "",
+        )
         for case in CASES
         for name, statement, region in (
             (
@@ -109,6 +136,8 @@ def draw(axes: np.ndarray, case: Case, curves: pd.DataFrame) -> None:
     loss.set_title(case.words)
     measure_axis = loss.twinx()
     measure_axis.grid(False)
+    loss.set_zorder(measure_axis.get_zorder() + 1)  # the loss stays visible before the band
+    loss.patch.set_visible(False)
     measure_axis.fill_between(shown.index, 0, shown, color="0.88", linewidth=0)
     measure_axis.plot(run.step, run.progress, "--", color=RED, linewidth=1.2)
     measure_axis.set_ylabel("$\\rho$", color=RED)
