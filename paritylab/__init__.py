@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         RandomFeatures as RandomFeatures,
         SignInitialization as SignInitialization,
         Sinusoid as Sinusoid,
+        StandardNormalInitialization as StandardNormalInitialization,
         TernaryInitialization as TernaryInitialization,
         Transformer as Transformer,
         TriangleWave as TriangleWave,
@@ -125,7 +126,7 @@ _HOMES = {
     "separation sparse_pairs stealth",
     "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet FourierFeatures FrozenGates "
     "GaussianInitialization GlorotInitialization Linearized NeuronRecipe OscillatingPolynomial PolyNet Power "
-    "RandomFeatures SignInitialization Sinusoid "
+    "RandomFeatures SignInitialization Sinusoid StandardNormalInitialization "
     "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag realize relu relu6 sigmoid square",
     "training": "AbstractRecord FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError Snapshot "
     "ValidationError Weights correlation logistic plan square_loss train",

@@ -124,6 +124,16 @@ EXPERIMENTS = {
     "hidden-progress/fig12": ExperimentEntry(
         "hidden_progress.figure12", "Fourier gaps of sinusoidal neurons, at the start and along SGD", 40
     ),
+    "hidden-progress/fig13": ExperimentEntry(
+        "hidden_progress.figure13", "loss, weights and progress measure at several batch sizes", 60
+    ),
+    "hidden-progress/fig16": ExperimentEntry("hidden_progress.figure16", "parities from noisy labels", 30),
+    "hidden-progress/fig17": ExperimentEntry(
+        "hidden_progress.figure17", "no plateau for wide networks of z^k units at large batches", 60
+    ),
+    "hidden-progress/fig18": ExperimentEntry(
+        "hidden_progress.figure18", "the activation functions, through the points of the parity", 10
+    ),
     "learning-parities/ntk": ExperimentEntry(
         "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
     ),

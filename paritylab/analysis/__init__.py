@@ -64,6 +64,7 @@ from .margins import (
     perceptron_bound as perceptron_bound,
     symmetric_embedding as symmetric_embedding,
 )
+from .polynets import disjoint_error as disjoint_error, relevant_path as relevant_path
 from .relu_kernels import (
     ReluKernel as ReluKernel,
     arc_cosine_0 as arc_cosine_0,

@@ -27,6 +27,7 @@ from .initializations import (
     GaussianInitialization as GaussianInitialization,
     GlorotInitialization as GlorotInitialization,
     SignInitialization as SignInitialization,
+    StandardNormalInitialization as StandardNormalInitialization,
     TernaryInitialization as TernaryInitialization,
     UniformInitialization as UniformInitialization,
 )

@@ -54,6 +54,15 @@ class GaussianInitialization(AbstractInitialization):
     biases = weights
 
 
+class StandardNormalInitialization(AbstractInitialization):
+    """N(0, 1) whatever the fan-in: the start of the disjoint PolyNet in hidden-progress, Corollary 12 and Figure 5."""
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jr.normal(key, shape, jnp.float32)
+
+    biases = weights
+
+
 class BernoulliInitialization(AbstractInitialization):
     """+-c with c = 1/sqrt(fan-in), for weights and biases."""
 

@@ -28,10 +28,10 @@ import paritylab as pl
 from ...analysis.gaps import majority_gap, weak_gap
 from ...analysis.gradients import gradient_of_sinusoid, turns_of
 from ...figures import INKS, ink, panels
-from ...statistics import median_interval, quantile, wilson_interval
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, Scale, Verdict
+from .curves import median, share
 
 N, K, BATCH = 15, 4, 32
 NAMES = {"uniform": "uniform", "gaussian": "Gaussian"}
@@ -76,10 +76,10 @@ PATHS = (
 )
 
 
-class WeightsAndBias(pl.AbstractRecord):
+class NeuronParameters(pl.AbstractRecord):
     """The weights of a neuron and, last, its bias."""
 
-    name = "weights"
+    name = "neuron_parameters"  # not "weights": in one store a column has one shape
 
     def __call__(self, snapshot: pl.Snapshot) -> Array:
         hidden = snapshot.network.hidden
@@ -107,7 +107,7 @@ def plan(settings: Settings) -> Iterator[Call | Plan]:
             rate=path.rate,
             seeds=settings.seeds,
             steps=settings.steps,
-            records=(WeightsAndBias(),),
+            records=(NeuronParameters(),),
             record_every=10,
             labels={"panel": f"right/{path.name}"},
         )
@@ -148,7 +148,7 @@ def paths(results: Results) -> pd.DataFrame:
     parts = []
     for path in PATHS:
         rows = curves[curves.panel == f"right/{path.name}"]
-        numbers = np.array(rows.weights.tolist())
+        numbers = np.array(rows.neuron_parameters.tolist())
         frequency, phase = turns_of(path.activation)
         gradient = gradient_of_sinusoid(
             numbers[:, :-1], range(K), bias=numbers[:, -1], frequency=frequency, phase=phase
@@ -164,23 +164,15 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
     for k in DEGREES:
         for law in LAWS:
             gaps = table[table.panel == f"left/k{k}/{law}"].gap.to_numpy(float)
-            measured[f"left/k{k}/{law}/positive"] = fraction(gaps > 0)
+            measured[f"left/k{k}/{law}/positive"] = share(gaps > 0)
             measured[f"left/k{k}/{law}/comparable"] = median(gaps / majority_gap(N, k).weak)
     for path in PATHS:
         runs = along[along.panel == f"right/{path.name}"].sort_values("step").groupby("run").gap
         first, largest = runs.first().to_numpy(), runs.max().to_numpy()
-        measured[f"right/{path.name}/positive"] = fraction(first > 0)
+        measured[f"right/{path.name}/positive"] = share(first > 0)
         measured[f"right/{path.name}/smaller"] = median(first / majority_gap(N, K).weak)
         measured[f"right/{path.name}/grows"] = median(largest / first)
     return measured
-
-
-def fraction(true: np.ndarray) -> Measured:
-    return Measured(float(true.mean()), wilson_interval(int(true.sum()), len(true)))
-
-
-def median(values: np.ndarray) -> Measured:
-    return Measured(quantile(values, 0.5), median_interval(values))
 
 
 def plot(settings: Settings, results: Results) -> dict[str, Figure]:

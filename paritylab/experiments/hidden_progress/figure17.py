@@ -1,0 +1,149 @@
+"""Figure 17 of hidden-progress: wide networks with z**k units have no plateau at large batches; ReLU networks do.
+
+Training curves on the (50, 3)-parity for two-layer networks with z**3 units, settings (iv), (v) and (vi) of width 10,
+100 and 1,000, hinge loss. The rate of descent is said to grow with the width and with the batch size, until progress is
+continuous; with ReLU there are sharp drops at all batch sizes (Appendix C.8). The rates are not printed: here 0.01 at
+batches of 32 and more, as for (vi) in Figure 6, and 0.001 at batch size 1; for ReLU 0.1.
+
+Two numbers tell a plateau from continuous progress: the time until the error is below 0.4 as a fraction of the time
+until it is below 0.1, and the error when a quarter of a run's time to learn has passed.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import panels
+from ...statistics import bootstrap_interval, quantile
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, Scale, Verdict
+from .curves import DROPPED, PLATEAU, Panel, draw_curves, median, plateau_fractions
+
+CUBIC, RELU = "$z^3$", "ReLU"
+NUMBERS = {(CUBIC, 10): "iv", (CUBIC, 100): "v", (CUBIC, 1000): "vi", (RELU, 100): "ii", (RELU, 1000): "iii"}
+
+
+def panel(units: str, width: int, batch: int) -> Panel:
+    """One panel of the figure."""
+    network = pl.MLP(width, pl.Power(3)) if units == CUBIC else pl.MLP(width)
+    rate = 0.1 if units == RELU else (0.01 if batch > 1 else 0.001)
+    name = f"{'cubic' if units == CUBIC else 'relu'}-{width}/B{batch}"
+    return Panel(name, NUMBERS[units, width], f"{units}, width {width}", network, batch, rate)
+
+
+WIDE, WIDE_SMALL_BATCH = panel(CUBIC, 1000, 1024), panel(CUBIC, 1000, 32)
+NARROW, RECTIFIED = panel(CUBIC, 10, 1024), panel(RELU, 100, 1024)
+
+
+@dataclass(frozen=True)
+class Settings:
+    seeds: int
+    steps: int
+    networks: tuple[tuple[str, int], ...]
+    batches: tuple[int, ...]
+    record_every: int = 10
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        return tuple(panel(units, width, batch) for units, width in self.networks for batch in self.batches)
+
+
+SETTINGS = {
+    "quick": Settings(seeds=6, steps=20_000, networks=((RELU, 100), (CUBIC, 10), (CUBIC, 1000)), batches=(32, 1024)),
+    "paper": Settings(seeds=25, steps=100_000, networks=tuple(NUMBERS), batches=(1, 32, 1024)),
+}
+
+RECORDED: Mapping[str, Mapping[Scale, Verdict]] = {}
+"""Verdicts that are known, by claim and scale."""
+EXPLAINED: Mapping[str, str] = {}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    for each in settings.panels:
+        yield each.plan(seeds=settings.seeds, steps=settings.steps, record_every=settings.record_every)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    fraction = (
+        f"the median over seeds of the time until the error is below {PLATEAU}, as a fraction of the time until it is "
+        f"below {DROPPED}"
+    )
+    quarter = "the median over seeds of the error at a quarter of the time to learn"
+    made = (
+        (f"{WIDE.name}/no-plateau", f"{WIDE.words}: there is no plateau; {fraction}", Region(high=0.5)),
+        (f"{WIDE.name}/early", f"{WIDE.words}: progress is seen early; {quarter}", Region(high=0.45)),
+        (f"{RECTIFIED.name}/plateau", f"{RECTIFIED.words}: there is a plateau; {fraction}", Region(low=0.5)),
+        (f"{RECTIFIED.name}/late", f"{RECTIFIED.words}: no progress is seen early; {quarter}", Region(low=0.45)),
+        (
+            "wider",
+            "z^3 at batch 1024: the plateau shrinks with the width; its fraction at width 10 less that at 1000",
+            Region(low=0),
+        ),
+        (
+            "larger-batch",
+            "z^3 of width 1000: the plateau shrinks with the batch; its fraction at batch 32 less that at 1024",
+            Region(low=0),
+        ),
+    )
+    return [
+        Claim(name, statement, None, region, RECORDED.get(name, {}), EXPLAINED.get(name, ""))
+        for name, statement, region in made
+    ]
+
+
+def early_errors(curves: pd.DataFrame) -> pd.DataFrame:
+    """For each run that learned: its error at the last record up to a quarter of its time."""
+    learned = curves[curves.outcome == "learned"]
+    early = learned[learned.step <= learned.converged_at.astype(float) / 4].sort_values("step")
+    return early.groupby("run").agg(panel=("panel", "first"), error=("fresh_error", "last"))
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Order statistics for each median, a bootstrap over seeds for each difference of medians."""
+    curves = results.curves()
+    plateaus, early = plateau_fractions(curves), early_errors(curves)
+    fractions = lambda each: plateaus[plateaus.panel == each.name].fraction.to_numpy()
+    errors = lambda each: early[early.panel == each.name].error.to_numpy()
+    return {
+        f"{WIDE.name}/no-plateau": median(fractions(WIDE), largest=1.0),
+        f"{WIDE.name}/early": median(errors(WIDE), largest=1.0),
+        f"{RECTIFIED.name}/plateau": median(fractions(RECTIFIED), largest=1.0),
+        f"{RECTIFIED.name}/late": median(errors(RECTIFIED), largest=1.0),
+        "wider": difference(fractions(NARROW), fractions(WIDE)),
+        "larger-batch": difference(fractions(WIDE_SMALL_BATCH), fractions(WIDE)),
+    }
+
+
+def difference(first: np.ndarray, second: np.ndarray) -> Measured:
+    """Of the medians of two independent samples; the interval is a bootstrap of each."""
+    ends = [bootstrap_interval(sample, middle) for sample in (first, second)]
+    value = middle(first) - middle(second)
+    # Errors of independent samples add in squares.
+    low = value - np.hypot(middle(first) - ends[0][0], ends[1][1] - middle(second))
+    high = value + np.hypot(ends[0][1] - middle(first), middle(second) - ends[1][0])
+    return Measured(value, (float(low), float(high)))
+
+
+def middle(values: np.ndarray) -> float:
+    return quantile(values, 0.5)
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """A row for each network, a column for each batch size."""
+    figure, axes = panels(len(settings.networks), len(settings.batches), width=3.0, height=1.9)
+    curves = results.curves()
+    for axis, each in zip(axes.flat, settings.panels, strict=True):
+        draw_curves(axis, curves[curves.panel == each.name])
+        axis.set_title(f"({each.number}) {each.title}, batch {each.batch}, rate {each.rate:g}")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("error on fresh points")
+    for axis in axes[-1]:
+        axis.set_xlabel("step")
+    figure.suptitle("Wide networks of $z^3$ units: no plateau at large batches\n(bold: seed 0; thin: further seeds)")
+    return {"figure17": figure}

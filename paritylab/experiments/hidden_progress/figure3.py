@@ -1,0 +1,185 @@
+"""Figure 3 of hidden-progress: loss and accuracy are flat while the weights move, and a measure shows it.
+
+A single sinusoid neuron (a bias, no second layer) learns the parity of 3 out of 50 bits with hinge loss. Left and
+centre: loss and accuracy above, all weights below. The paper does not say how the two differ; here the batch sizes do,
+512 and 32. Right: the progress measure rho = max |w_t - w_0|, for the parity above, for labels of pure noise below. If
+weights did random walks, rho would grow like the square root of t; the drift of the relevant ones makes it grow faster.
+
+Each run on noise has the start and the points of a run on the parity. "Half-way" is half of the time to learn of a run.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from ...figures import INKS, panels
+from ...statistics import bootstrap_interval
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region
+from .curves import HOLDS, median, share
+from .progress import CASES, RED, Case, K, N, draw_weights, drawn_seed, milestones, noise_band
+
+LARGE, SMALL = (next(case for case in CASES if case.name == name) for name in ("neuron/B512", "neuron/B32"))
+
+
+@dataclass(frozen=True)
+class Settings:
+    seeds: int
+
+
+SETTINGS = {"quick": Settings(seeds=24), "paper": Settings(seeds=100)}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    for case in (LARGE, SMALL):
+        yield from case.plans(settings.seeds)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    flat = [
+        Claim(
+            f"{case.name}/flat",
+            f"{case.words}: half-way to learning, the error is that of chance; its median over seeds",
+            None,
+            Region(0.45, 0.55),
+            HOLDS,
+        )
+        for case in (LARGE, SMALL)
+    ]
+    rest = (
+        (
+            "distinguishable",
+            "half-way to learning, rho is above what 95% of the runs on noise have at that step; the fraction of seeds",
+            Region(low=0.5),
+        ),
+        (
+            "relevant",
+            "half-way to learning, the weight that has moved most is a relevant one; the fraction of seeds",
+            Region(low=0.5),
+        ),
+        (
+            "leaves",
+            "a relevant weight leaves the noise band for good long before the error drops; the median of the one "
+            "step as a fraction of the other",
+            Region(high=0.75),
+        ),
+        (
+            "drift",
+            "at the end, drift has outgrown noise; rho over the median rho of the runs on noise, median over seeds",
+            Region(low=4),
+        ),
+        (
+            "noise/root",
+            "labels of pure noise: rho grows like the square root of t; the slope of the logarithms",
+            Region(0.4, 0.6),
+        ),
+    )
+    return [
+        *flat,
+        *(
+            Claim(f"{LARGE.name}/{name}", f"{LARGE.words}: {words}", None, region, HOLDS)
+            for name, words, region in rest
+        ),
+    ]
+
+
+def exponent(curves: Float[np.ndarray, "runs steps"], steps: Float[np.ndarray, " steps"]) -> float:
+    """The slope of the logarithm of the mean over runs against the logarithm of the step."""
+    return float(np.polyfit(np.log(steps), np.log(curves.mean(axis=0)), 1)[0])
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Order statistics for medians, Wilson's interval of each fraction, a bootstrap over seeds for the exponent."""
+    curves = results.curves()
+    runs, other = (milestones(curves[curves.panel == case.name]) for case in (LARGE, SMALL))
+    noise = curves[(curves.panel == LARGE.name) & (curves.labels == "noise") & (curves.step > 0)]
+    walks = noise.pivot(index="seed", columns="step", values="progress")
+    steps = walks.columns.to_numpy(float)
+    slope = lambda rows: exponent(rows, steps)
+    return {
+        f"{LARGE.name}/flat": median(runs.error.to_numpy(), largest=1.0),
+        f"{SMALL.name}/flat": median(other.error.to_numpy(), largest=1.0),
+        f"{LARGE.name}/distinguishable": share(runs.beyond.to_numpy() > 1),
+        f"{LARGE.name}/relevant": share(runs.leads.to_numpy()),
+        f"{LARGE.name}/leaves": median(runs.leaves.to_numpy(), largest=1.0),
+        f"{LARGE.name}/drift": median(runs.at_end.to_numpy()),
+        f"{LARGE.name}/noise/root": Measured(slope(walks.to_numpy()), bootstrap_interval(walks.to_numpy(), slope)),
+    }
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Loss and accuracy above weights, twice; the progress measure above that of noise."""
+    figure, axes = panels(2, 3, width=3.1, height=2.1)
+    curves = results.curves()
+    for column, case in enumerate((LARGE, SMALL)):
+        draw_run(axes[:, column], case, curves[curves.panel == case.name])
+    draw_progress(axes[:, 2], curves[curves.panel == LARGE.name])
+    axes[0, 0].set_ylabel("loss, accuracy")
+    axes[1, 0].set_ylabel("weights")
+    for axis in axes[1]:
+        axis.set_xlabel("step")
+    figure.suptitle(
+        f"A sinusoid neuron learns the parity of {K} out of {N} bits: the weights move before the loss does",
+        fontsize=11,
+    )
+    return {"figure3": figure}
+
+
+def draw_run(axes: np.ndarray, case: Case, curves: pd.DataFrame) -> None:
+    """One run: what is seen from outside, and what moves inside."""
+    run = curves[(curves.labels == "parity") & (curves.seed == drawn_seed(curves))]
+    outside, inside = axes
+    outside.plot(run.step, run.fresh_loss, color=INKS[0], label="loss")
+    outside.plot(run.step, 1 - run.fresh_error, "--", color=INKS[1], label="accuracy")
+    outside.set_ylim(0, 1.3)
+    outside.legend(fontsize=7, loc="upper left", ncols=2)
+    outside.set_title(f"batch {case.batch}, rate {case.rate:g}")
+    draw_weights(inside, run, noise_band(curves))
+    inside.set_title("weights (colour: relevant; shaded: noise band)", fontsize=8)
+    for axis in axes:
+        axis.set_xlim(0, run.step.max())
+        axis.xaxis.set_major_locator(MaxNLocator(5))
+
+
+def draw_progress(axes: np.ndarray, curves: pd.DataFrame) -> None:
+    """rho of every run; the parity's run ends when it has learned."""
+    reach = float(np.quantile(curves[(curves.labels == "parity")].groupby("run").step.max(), 0.8))
+    for axis, labels, title in zip(
+        axes, ("parity", "noise"), ("$\\rho$, parity", "$\\rho$, random labels"), strict=True
+    ):
+        runs = curves[curves.labels == labels]
+        for seed, run in runs.groupby("seed"):
+            bold = seed == drawn_seed(curves)
+            axis.plot(
+                run.step,
+                run.progress,
+                color=RED if bold else "0.65",
+                linewidth=1.6 if bold else 0.6,
+                zorder=3 if bold else 2,
+            )
+        axis.set_xlim(0, reach)
+        axis.set_title(title)
+        axis.xaxis.set_major_locator(MaxNLocator(5))
+    mean = curves[(curves.labels == "noise") & (curves.step > 0)].groupby("step").progress.mean()
+    root = np.sqrt(mean.index.to_numpy(float))
+    scale = float(np.sum(root * mean) / np.sum(root * root))
+    for axis in axes:
+        axis.plot(
+            mean.index,
+            scale * root,
+            "--",
+            color=INKS[0],
+            linewidth=1.2,
+            zorder=4,
+            label="$\\propto \\sqrt{t}$, fitted to noise",
+        )
+        axis.set_ylabel("largest movement")
+    axes[1].legend(fontsize=7, loc="upper left")
+    shown = mean[mean.index <= reach]
+    axes[1].set_ylim(0, 3 * float(shown.max()))

@@ -1,0 +1,182 @@
+"""Figure 6 of hidden-progress: 24 further training curves, four rows of six.
+
+All with hinge loss on the (50, 3)-parity, except in the first row (Appendix D.1.6):
+
+1. the same ReLU network of width 100, batch 32, rate 0.1, on other (n, k). The appendix says width 10, the caption and
+   the number (ii) say 100;
+2. PolyNets at batch sizes from 1 to 1,024;
+3. networks that are barely wide enough, at batch size 1; they "converge with reasonable probability";
+4. large networks: width 1,000, and the Transformer (Adam). The polynomial ones, (vi), have no plateau.
+
+The paper shows one run each; here seed 0 is drawn bold and further seeds thin. The quick scale has some panels of each
+row; Transformers are of the paper's size (embedding 1,024, attention 8, 128 heads) and stand at paper scale only.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import panels
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, Scale, Verdict
+from .curves import DROPPED, PLATEAU, Panel, draw_curves, median, plateau_fractions, share, slowdown
+from .figure17 import WIDE
+
+TRANSFORMER = pl.Transformer(embedding=1024, attention=8, heads=128)
+ROWS = (
+    tuple(
+        Panel(f"relu-100/n{n}/k{k}", "ii", f"ReLU, width 100, n = {n}, k = {k}", pl.MLP(100), 32, 0.1, n, k)
+        for n, k in ((30, 3), (60, 3), (90, 3), (30, 4), (30, 5), (30, 6))
+    ),
+    tuple(
+        Panel(f"polynet/B{batch}", "xv", "PolyNet, degree 3", pl.PolyNet(3), batch, rate)
+        for batch, rate in ((1, 0.005), (4, 0.01), (16, 0.1), (64, 0.1), (256, 0.1), (1024, 0.1))
+    ),
+    (
+        Panel("relu-3/B1", "*i", "ReLU, width 3", pl.MLP(3), 1, 0.1),
+        Panel("cubic-3/B1", "*ii", "$z^3$, width 3", pl.MLP(3, pl.Power(3)), 1, 0.01),
+        Panel("zigzag-1/B1", "vii", "3-zigzag, width 1", pl.MLP(1, pl.Zigzag(3)), 1, 0.1),
+        Panel("poly-1/B1", "viii", "osc. polynomial, width 1", pl.MLP(1, pl.OscillatingPolynomial(3)), 1, 0.1),
+        Panel("zigzag-neuron/B1", "xi", "3-zigzag neuron", pl.NeuronRecipe(pl.Zigzag(3)), 1, 0.1),
+        Panel("poly-neuron/B1", "xii", "osc. polynomial neuron", pl.NeuronRecipe(pl.OscillatingPolynomial(3)), 1, 0.1),
+    ),
+    (
+        Panel("relu-1000/B1", "iii", "ReLU, width 1000", pl.MLP(1000), 1, 0.1),
+        Panel("relu-1000/B1024", "iii", "ReLU, width 1000", pl.MLP(1000), 1024, 0.1),
+        Panel("cubic-1000/B1", "vi", "$z^3$, width 1000", pl.MLP(1000, pl.Power(3)), 1, 0.001),
+        WIDE,
+        Panel("transformer/B32", "*iii", "Transformer", TRANSFORMER, 32, 0.0003, optimizer="adam"),
+        Panel("transformer/B1024", "*iii", "Transformer", TRANSFORMER, 1024, 0.0003, optimizer="adam"),
+    ),
+)
+SOMETIMES = tuple(panel.name for panel in ROWS[2])
+"""Where the paper says that some runs fail; a fifth is what it calls success elsewhere."""
+NO_PLATEAU = ("cubic-1000/B1", WIDE.name)
+SLOWLY_RECORDED = {"relu-1000/B1": 200, "cubic-1000/B1": 200}
+"""Where looking every twenty steps would cost more than the steps."""
+HARDER = {"n": "relu-100/n60/k3", "k": "relu-100/n30/k4"}
+EASY = "relu-100/n30/k3"
+
+
+@dataclass(frozen=True)
+class Settings:
+    seeds: int
+    steps: int
+    names: tuple[str, ...]
+    record_every: int = 10
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        return tuple(panel for row in ROWS for panel in row if panel.name in self.names)
+
+
+SETTINGS = {
+    "quick": Settings(
+        seeds=12,
+        steps=20_000,
+        names=(
+            EASY,
+            *HARDER.values(),
+            "polynet/B1",
+            "polynet/B16",
+            "polynet/B1024",
+            "cubic-3/B1",
+            "zigzag-1/B1",
+            "zigzag-neuron/B1",
+            "cubic-1000/B1",
+        ),
+    ),
+    "paper": Settings(seeds=25, steps=100_000, names=tuple(panel.name for row in ROWS for panel in row)),
+}
+
+RECORDED: Mapping[str, Mapping[Scale, Verdict]] = {
+    "relu-100/n30/k3/learns": {"quick": "holds"},
+    "relu-100/n30/k3/plateau": {"quick": "holds"},
+    "relu-100/n30/k4/learns": {"quick": "holds"},
+}
+"""Verdicts that are known, by claim and scale."""
+EXPLAINED: Mapping[str, str] = {}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    for panel in settings.panels:
+        every = SLOWLY_RECORDED.get(panel.name, settings.record_every)
+        yield panel.plan(seeds=settings.seeds, steps=settings.steps, record_every=every)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    made = []
+    for panel in settings.panels:
+        words = f"{panel.words}, n = {panel.n}, k = {panel.k}"
+        sometimes, flat = panel.name in SOMETIMES, panel.name not in NO_PLATEAU
+        made += [
+            claim(
+                f"{panel.name}/learns",
+                f"{words}: learns{' with reasonable probability' if sometimes else ''}; the fraction of seeds",
+                Region(low=0.2 if sometimes else 0.5),
+            ),
+            claim(
+                f"{panel.name}/plateau",
+                f"{words}: {'the plateau is longer than the drop' if flat else 'there is no plateau'}; the median over "
+                f"seeds of the time until the error is below {PLATEAU}, as a fraction of the time until it is below "
+                f"{DROPPED}",
+                Region(low=0.5) if flat else Region(high=0.5),
+            ),
+        ]
+    harder = [
+        claim(
+            f"harder-{letter}",
+            f"ReLU, width 100: a larger {letter} takes longer; the median time of {name} over that of {EASY}",
+            Region(low=1),
+        )
+        for letter, name in HARDER.items()
+    ]
+    return [*made, *harder]
+
+
+def claim(name: str, statement: str, region: Region) -> Claim:
+    return Claim(name, statement, None, region, RECORDED.get(name, {}), EXPLAINED.get(name, ""))
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Wilson's interval of each fraction, order statistics for each median, a bootstrap for each quotient."""
+    table, plateaus = results.table(), plateau_fractions(results.curves())
+    measured = {}
+    times = {}
+    for panel in settings.panels:
+        runs = table[table.panel == panel.name]
+        times[panel.name] = runs.converged_at.astype("Float64").to_numpy(float, na_value=np.inf)
+        fractions = plateaus[plateaus.panel == panel.name].fraction.to_numpy()
+        measured[f"{panel.name}/learns"] = share(np.isfinite(times[panel.name]))
+        none = Measured(0.5, (0.0, 1.0))
+        measured[f"{panel.name}/plateau"] = median(fractions, largest=1.0) if len(fractions) else none
+    for letter, name in HARDER.items():
+        measured[f"harder-{letter}"] = slowdown(times[name], times[EASY])
+    return measured
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """The paper's four rows of six; a panel that this scale does not have says so."""
+    figure, axes = panels(4, 6, width=2.1, height=1.75)
+    curves = results.curves()
+    for axis, panel in zip(axes.flat, (panel for row in ROWS for panel in row), strict=True):
+        axis.set_title(f"({panel.number}) {panel.title}\nbatch {panel.batch}, rate {panel.rate:g}", fontsize=8)
+        if panel in settings.panels:
+            draw_curves(axis, curves[curves.panel == panel.name])
+        else:
+            axis.set_xticks([])
+            axis.set_yticks([])
+            axis.text(0.5, 0.5, "at paper scale", ha="center", color="0.5", transform=axis.transAxes)
+    for axis in axes[:, 0]:
+        axis.set_ylabel("error")
+    for axis in axes[-1]:
+        axis.set_xlabel("step")
+    figure.suptitle(
+        "Training curves on the (50, 3)-parity, first row as named (bold: seed 0; thin: further seeds)", fontsize=11
+    )
+    return {"figure6": figure}
