@@ -24,15 +24,16 @@ SETTINGS = {
     "quick": Settings(30, (1000, 500, 200), (0.0, 0.01, 0.1), seeds=12, steps=20_000, record_every=100),
     "paper": Settings(
         50,
-        (100_000, 10_000, 3000, 1500, 1000, 300),
+        (10_000, 3000, 2000, 1500, 800, 300),
         (0.0, 0.001, 0.003, 0.01, 0.03, 0.1),
         seeds=25,
         steps=200_000,
         record_every=200,
+        lanes=128,
     ),
 }
 GOOD_DECAY = 0.01
-MIDDLE = {30: 500, 50: 1000}
+MIDDLE = {30: 500, 50: 1500}
 """By n, the sample size at which the rows are compared."""
 
 RECORDED: Mapping[str, Verdict] = {}

@@ -23,7 +23,7 @@ PASSES = 10
 """A delay of more passes over the sample than this is held to be a long time."""
 SETTINGS = {
     "quick": Settings(30, (1000, 600, 500, 200), (DECAY,), seeds=16, steps=20_000, record_every=100),
-    "paper": Settings(50, (10_000, 1500, 1000, 300), (DECAY,), seeds=100, steps=200_000, record_every=100),
+    "paper": Settings(50, (10_000, 2000, 1500, 300), (DECAY,), seeds=100, steps=200_000, record_every=200, lanes=128),
 }
 
 RECORDED: Mapping[str, Verdict] = {}

@@ -38,6 +38,8 @@ class Settings:
     seeds: int
     steps: int
     record_every: int
+    lanes: int | None = None
+    """Runs side by side. On a GPU it is given, because the whole sample of each is looked at, at once."""
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
@@ -54,6 +56,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
             sample=sample,
             records=(pl.SampleError(), pl.FreshError()),
             record_every=settings.record_every,
+            lanes=settings.lanes,
             labels={"m": sample},
         )
 
