@@ -89,7 +89,7 @@ def test_a_streak_ends_at_its_tenth_good_look():
     good = np.ones(50, bool)
     good[:11] = False  # steps 0 to 100
     good[15] = False  # step 150: a streak of four is none
-    curve = pd.DataFrame({"step": steps, "fresh_error": np.where(good, 0.45, 0.4501)})
+    curve = pd.DataFrame({"step": steps, "fresh_error": np.where(good, 57 / 128, 58 / 128)})
     assert width_times.end_of_streak(curve) == 160 + 90
     assert width_times.end_of_streak(curve[curve.step < 250]) == math.inf
     # The start is no look: a network that knows nothing has not been trained yet.
