@@ -108,7 +108,7 @@ SETTINGS = {
 }
 
 RECORDED: Mapping[str, Verdict] = {}
-"""Verdicts at quick scale other than that the claim holds."""
+"""The verdicts that are known at quick scale."""
 EXPLANATIONS: Mapping[str, str] = {}
 
 
@@ -149,7 +149,7 @@ def claims(settings: Settings) -> list[Claim]:
         network, width = ARCHITECTURES[setting]
         what = f"({setting}) {NETWORKS[network].what}{f', width {width}' if width else ''}"
         batches = " with batches of 16 and more" if setting in LESS_ROBUST else ""
-        recorded: Mapping[Scale, Verdict] = {"quick": RECORDED.get(setting, "holds")}
+        recorded: Mapping[Scale, Verdict] = {"quick": RECORDED[setting]} if setting in RECORDED else {}
         text = f"{what}{batches}: every combination is solved at some rate; the least fraction of seeds that learn"
         made.append(Claim(setting, text, LEAST, Region(low=LEAST), recorded, EXPLANATIONS.get(setting, "")))
     return made
