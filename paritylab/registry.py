@@ -92,10 +92,10 @@ EXPERIMENTS = {
         "hidden_progress.figure1_left", "training curves on the (50, 3)-parity: plateau, then drop", 75, headline=True
     ),
     "hidden-progress/fig4-left": ExperimentEntry(
-        "hidden_progress.figure4_left", "time against width on the (40, 3)-parity: no parallel speed-up", 60
+        "hidden_progress.figure4_left", "time against width on the (40, 3)-parity: no parallel speed-up", 45
     ),
     "hidden-progress/fig4-right": ExperimentEntry(
-        "hidden_progress.figure4_right", "training on a finite sample: grokking", 60
+        "hidden_progress.figure4_right", "training on a finite sample: grokking", 35
     ),
     "hidden-progress/fig7": ExperimentEntry(
         "hidden_progress.figure7", "convergence times by architecture, degree and batch size", 75
@@ -107,16 +107,16 @@ EXPERIMENTS = {
         "hidden_progress.figure12", "Fourier gaps of sinusoidal neurons, at the start and along SGD", 40
     ),
     "hidden-progress/fig14": ExperimentEntry(
-        "hidden_progress.figure14", "time against width for n = 30, 40, 50, as boxes", 60
+        "hidden_progress.figure14", "time against width for n = 30, 40, 50, as boxes", 65
     ),
     "hidden-progress/fig15": ExperimentEntry(
-        "hidden_progress.figure15", "finite samples: size of the sample against weight decay", 60
+        "hidden_progress.figure15", "finite samples: size of the sample against weight decay", 40
     ),
     "hidden-progress/counterexample": ExperimentEntry(
-        "hidden_progress.counterexample", "deep networks of squares learn what no layer learns alone (C.7)", 40
+        "hidden_progress.counterexample", "deep networks of squares learn what no layer learns alone (C.7)", 45
     ),
     "hidden-progress/robust-space": ExperimentEntry(
-        "hidden_progress.robust_space", "all combinations of architecture, n, k, batch, initialization and loss", 75
+        "hidden_progress.robust_space", "all combinations of architecture, n, k, batch, initialization and loss", 120
     ),
     "learning-parities/ntk": ExperimentEntry(
         "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
