@@ -107,7 +107,7 @@ SETTINGS = {
     "paper": Settings(seeds=25, places=full_grid(), combinations=ALL),
 }
 
-RECORDED: Mapping[str, Verdict] = {}
+RECORDED: Mapping[str, Verdict] = {"i": "holds"}
 """The verdicts that are known at quick scale."""
 EXPLANATIONS: Mapping[str, str] = {}
 

@@ -68,8 +68,8 @@ def random_search(n: int, width: int | float) -> float:
     return math.comb(n, K) / width
 
 
-def claims_of(settings: Settings, recorded: Mapping[str, Verdict], explanations: Mapping[str, str]) -> list[Claim]:
-    """What both figures say, for every n."""
+def claims_of(settings: Settings, known: Mapping[str, Verdict]) -> list[Claim]:
+    """What both figures say, for every n; `known` are the verdicts at quick scale."""
     widest, tenth = settings.wide[-1], tenth_of(settings.wide)
     made = []
     for n in settings.sizes:
@@ -111,9 +111,9 @@ def claims_of(settings: Settings, recorded: Mapping[str, Verdict], explanations:
                 if width < K
             ),
         ):
-            verdict: Mapping[Scale, Verdict] = {"quick": recorded.get(f"n{n}/{name}", "holds")}
-            explanation = explanations.get(f"n{n}/{name}", "")
-            made.append(Claim(f"n{n}/{name}", f"n = {n}: {text}", expected, region, verdict, explanation))
+            where = f"n{n}/{name}"
+            recorded: Mapping[Scale, Verdict] = {"quick": known[where]} if where in known else {}
+            made.append(Claim(where, f"n = {n}: {text}", expected, region, recorded))
     return made
 
 
