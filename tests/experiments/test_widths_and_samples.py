@@ -29,7 +29,8 @@ from paritylab.sweep import Results
 
 
 def results_of(rows):
-    return Results(pa.Table.from_pylist(rows), 0)
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Results(pa.Table.from_pylist([{**names, **row} for row in rows]), 0)
 
 
 def verdicts(experiment, settings, results):

@@ -114,7 +114,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
     for layers, degrees in EXACT_DEGREES.items():
         for k in degrees:
             configuration = {"layers": layers, "n": settings.enumerated, "k": k, "draws": settings.draws}
-            yield Call(enumerated, configuration, {"case": f"exact/L{layers}/k{k}"}, seconds=1)
+            yield Call(enumerated, configuration, {"case": f"exact/L{layers}/k{k}"}, seconds=1.0)
 
 
 def name_of(layers: int, n: int, k: int) -> str:
