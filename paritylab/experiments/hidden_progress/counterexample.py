@@ -301,7 +301,7 @@ def degrees_of(each: Any) -> tuple[int, ...]:
     return each.degrees if isinstance(each, Case) else each[1]
 
 
-def trained_cell(axis: Axes, row: float, k: int, runs: Any) -> None:
+def trained_cell(axis: Axes, row: int | float, k: int, runs: Any) -> None:
     if not len(runs):
         return
     learned = (runs.outcome == "learned").mean()
@@ -310,13 +310,13 @@ def trained_cell(axis: Axes, row: float, k: int, runs: Any) -> None:
     cell(axis, row, k, f"{learned:.0%}{steps if learned else ''}", learned)
 
 
-def exact_cell(axis: Axes, row: float, k: int, measured: Mapping[str, Measured], where: str) -> None:
+def exact_cell(axis: Axes, row: int | float, k: int, measured: Mapping[str, Measured], where: str) -> None:
     value = measured.get(f"{where}/alone", measured.get(f"{where}/end-to-end"))
     assert value is not None
     cell(axis, row, k, "not zero" if value.value else "exactly 0", float(value.value > 0))
 
 
-def cell(axis: Axes, row: float, k: int, text: str, strength: float) -> None:
+def cell(axis: Axes, row: int | float, k: int, text: str, strength: float) -> None:
     """A rectangle, darker for success, with a text in it."""
     color = INKS[0] if strength else "0.5"
     axis.add_patch(
@@ -325,5 +325,5 @@ def cell(axis: Axes, row: float, k: int, text: str, strength: float) -> None:
     axis.text(k, row, text, ha="center", va="center", fontsize=7)
 
 
-def limit_line(axis: Axes, row: float, layers: int) -> None:
+def limit_line(axis: Axes, row: int | float, layers: int) -> None:
     axis.plot([2 ** (layers - 1) + 0.5] * 2, [row - 0.5, row + 0.5], color=INKS[1], linewidth=2)
