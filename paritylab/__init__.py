@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         MLP as MLP,
         AbstractInitialization as AbstractInitialization,
         BernoulliInitialization as BernoulliInitialization,
+        ChosenInitialization as ChosenInitialization,
         DisjointPolyNet as DisjointPolyNet,
         FourierFeatures as FourierFeatures,
         FrozenGates as FrozenGates,
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
     )
     from .training import (
         AbstractRecord as AbstractRecord,
+        ChosenLoss as ChosenLoss,
         FreshError as FreshError,
         FreshLoss as FreshLoss,
         Hinge as Hinge,
@@ -124,12 +126,13 @@ _HOMES = {
     "IndependentOutputs Mixture OutputMoments Points Product RandomSubset RandomTask SharedSign ShiftedInputs Uniform "
     "balanced_gates draw equal_gates independent_gates leave_one_out noisy_equal random_subset "
     "separation sparse_pairs stealth",
-    "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet FourierFeatures FrozenGates "
+    "networks": "MLP AbstractInitialization BernoulliInitialization ChosenInitialization DisjointPolyNet "
+    "FourierFeatures FrozenGates "
     "GaussianInitialization GlorotInitialization Linearized NeuronRecipe OscillatingPolynomial PolyNet Power "
     "RandomFeatures SignInitialization Sinusoid StandardNormalInitialization "
     "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag realize relu relu6 sigmoid square",
-    "training": "AbstractRecord FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError Snapshot "
-    "ValidationError Weights correlation logistic plan square_loss train",
+    "training": "AbstractRecord ChosenLoss FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError "
+    "Snapshot ValidationError Weights correlation logistic plan square_loss train",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*_HOME]

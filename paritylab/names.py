@@ -10,6 +10,7 @@ import paritylab as pl
 from .cube import root_key
 from .distributions.random import with_noise
 from .networks.base import Recipe
+from .networks.initializations import AbstractInitialization
 from .registry import INITIALIZATIONS, LOSSES, NETWORKS, TARGETS, TRAIN_DEFAULTS, nearest
 from .targets.parity import check_size
 from .training.plans import Plan, Task
@@ -80,15 +81,19 @@ def make_task(target: str, n: int, k: int, support: list[int] | None, noise: flo
     return drawn[target]
 
 
-def make_network(name: str, n: int, k: int, width: int | list[int] | None, init: str) -> Recipe:
-    """The recipe of a network's name."""
+def make_network(
+    name: str, n: int, k: int, width: int | list[int] | None, init: str | AbstractInitialization
+) -> Recipe:
+    """The recipe of a network's name; `init` is a name too, or an initialization."""
     if name not in NETWORKS:
         raise ValueError(nearest("network", name, NETWORKS))
-    if init != "default" and init not in INITIALIZATIONS:
+    if isinstance(init, str) and init != "default" and init not in INITIALIZATIONS:
         raise ValueError(nearest("initialization", init, INITIALIZATIONS))
     entry = NETWORKS[name]
     width = [width] if isinstance(width, int) else width
-    options = {} if init == "default" else {"initialization": getattr(pl, INITIALIZATIONS[init])()}
+    options: dict[str, Any] = {}
+    if init != "default":
+        options["initialization"] = getattr(pl, INITIALIZATIONS[init])() if isinstance(init, str) else init
     if entry.recipe in ("PolyNet", "DisjointPolyNet", "NeuronRecipe") and width is not None:
         raise ValueError(f"The network {name!r} has no width, got --width {width}. Leave it out.")
     if entry.recipe in ("PolyNet", "DisjointPolyNet"):

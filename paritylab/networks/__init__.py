@@ -24,6 +24,7 @@ from .features import (
 from .initializations import (
     AbstractInitialization as AbstractInitialization,
     BernoulliInitialization as BernoulliInitialization,
+    ChosenInitialization as ChosenInitialization,
     GaussianInitialization as GaussianInitialization,
     GlorotInitialization as GlorotInitialization,
     SignInitialization as SignInitialization,

@@ -12,7 +12,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 
 class AbstractInitialization(eqx.Module):
@@ -120,3 +120,33 @@ class TernaryInitialization(AbstractInitialization):
 
     def outputs(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
         return _symmetric_uniform(key, shape, self.n / self.k)
+
+
+class ChosenInitialization(AbstractInitialization):
+    """One of several laws, chosen by a number of the run: another choice compiles nothing new.
+
+    >>> from paritylab.cube import root_key
+    >>> laws = (UniformInitialization(), BernoulliInitialization())
+    >>> ChosenInitialization(laws, 1).weights(root_key(0), (4,), fan_in=4).tolist()
+    [-0.5, -0.5, 0.5, 0.5]
+    """
+
+    laws: tuple[AbstractInitialization, ...]
+    which: Int[Array | np.ndarray, "*runs"]
+
+    def __init__(self, laws: tuple[AbstractInitialization, ...], which: int):
+        if not 0 <= which < len(laws):
+            raise ValueError(f"A choice among {len(laws)} laws is a number below {len(laws)}, got which={which}.")
+        self.laws, self.which = laws, np.asarray(which, np.int32)
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return self._chosen([law.weights(key, shape, fan_in) for law in self.laws])
+
+    def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return self._chosen([law.biases(key, shape, fan_in) for law in self.laws])
+
+    def outputs(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return self._chosen([law.outputs(key, shape, fan_in) for law in self.laws])
+
+    def _chosen(self, drawn: list[Array]) -> Float[Array, "..."]:
+        return jnp.stack(drawn)[jnp.asarray(self.which)]

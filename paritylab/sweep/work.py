@@ -247,6 +247,8 @@ def brief(thing: Any) -> str:
         return f"{type(thing).__name__}({', '.join(brief(getattr(thing, f.name)) for f in dataclasses.fields(thing))})"
     if isinstance(thing, np.ndarray) and thing.ndim == 0:
         return str(thing.item())
+    if isinstance(thing, tuple):
+        return f"({', '.join(brief(each) for each in thing)}{',' if len(thing) == 1 else ''})"
     return str(thing)
 
 

@@ -2,6 +2,7 @@
 
 from .crew import Status as Status
 from .losses import (
+    ChosenLoss as ChosenLoss,
     Hinge as Hinge,
     correlation as correlation,
     logistic as logistic,

@@ -7,7 +7,7 @@ import numpy as np
 import optax
 import pytest
 
-from paritylab import MLP, Hinge, Optimizer, correlation, logistic, root_key, square_loss
+from paritylab import MLP, ChosenLoss, Hinge, Optimizer, correlation, logistic, root_key, square_loss
 
 LEAVES = ("hidden.0.weight", "hidden.0.bias", "hidden.1.weight", "hidden.1.bias", "output.weight", "output.bias")
 
@@ -186,6 +186,7 @@ FORMULAS = {
     "square": (square_loss, lambda y, o: (y - o) ** 2),
     "logistic": (logistic, lambda y, o: math.log(1 + math.exp(-y * o))),
     "correlation": (correlation, lambda y, o: -y * o),
+    "the second of two": (ChosenLoss((Hinge(), square_loss), 1), lambda y, o: (y - o) ** 2),
 }
 
 

@@ -1,0 +1,209 @@
+"""Section 3.1 of hidden-progress: the robust space, all combinations of architecture, n, k, batch, start and loss.
+
+Empirical Finding 1: for n in {10, 20, 30}, k in {2, 3, 4}, batches of 1, 2, 4, ..., 1024, uniform, Gaussian and
+Bernoulli initialization, hinge, square and logistic loss and the architectures (i) to (xv), SGD learns the parity in at
+least 20% of 25 trials, within 100,000 steps, at one of the rates 1, 0.1, 0.01 and 0.001 at least. The widths r = k,
+settings (*i) and (*ii), do so for batches of 16 and more.
+
+A claim is about one architecture: of all its combinations, the one with the lowest fraction of successes at its best
+rate still has 20%. The interval is Wilson's of that combination. (Taking the best of four rates is part of the paper's
+criterion; it makes the fraction a little too high, here as there.)
+
+The paper scale is the full grid: 13,365 combinations of (i) to (xv), each with 4 rates and 25 seeds. The quick scale
+has one n and one batch size for each architecture, chosen so that every n and every batch size but 1024 occurs, and 9
+of the 27 combinations of degree, initialization and loss, such that every two values of different kinds meet once
+(an orthogonal array). It allows fewer steps, which makes a success no less of one. Initialization and loss are numbers
+of a run here (`ChosenInitialization`, `ChosenLoss`), so that only architecture, n and batch size compile anew.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import panels
+from ...names import make_network
+from ...networks.base import Recipe
+from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
+from ...statistics import wilson_interval
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, Scale, Verdict
+
+RATES = (1.0, 0.1, 0.01, 0.001)
+DEGREES = (2, 3, 4)
+STARTS = ("uniform", "Gaussian", "Bernoulli")
+LAWS = (pl.UniformInitialization(), pl.GaussianInitialization(), pl.BernoulliInitialization())
+LOSS_NAMES = ("hinge", "square", "logistic")
+LOSSES = (pl.Hinge(), pl.square_loss, pl.logistic)
+ROBUST = tuple(name for name in ARCHITECTURES if "*" not in name)
+LESS_ROBUST = ("*i", "*ii")
+LEAST = 0.2
+"""The fraction of trials that counts as solved."""
+
+
+class Place(NamedTuple):
+    """An architecture at one n and one batch size."""
+
+    setting: str
+    n: int
+    batch: int
+    steps: int = 100_000
+
+
+class Combination(NamedTuple):
+    """Degree, initialization and loss, the latter two by number."""
+
+    k: int
+    start: int
+    loss: int
+
+
+ALL = tuple(Combination(k, start, loss) for k in DEGREES for start in range(3) for loss in range(3))
+BALANCED = tuple(each for each in ALL if (each.k + each.start + each.loss) % 3 == 2)
+
+
+@dataclass(frozen=True)
+class Settings:
+    seeds: int
+    places: tuple[Place, ...]
+    combinations: tuple[Combination, ...]
+
+
+def full_grid() -> tuple[Place, ...]:
+    powers = tuple(2**i for i in range(11))
+    robust = tuple(Place(name, n, batch) for name in ROBUST for n in (10, 20, 30) for batch in powers)
+    less = tuple(Place(name, n, batch) for name in LESS_ROBUST for n in (10, 20, 30) for batch in powers[4:])
+    return robust + less
+
+
+SETTINGS = {
+    "quick": Settings(
+        seeds=10,
+        places=(
+            Place("i", 20, 64, 3000),
+            Place("ii", 20, 32, 2000),
+            Place("iii", 10, 16, 1000),
+            Place("iv", 20, 32, 4000),
+            Place("v", 10, 32, 1000),
+            Place("vi", 10, 8, 1000),
+            Place("vii", 30, 32, 2000),
+            Place("viii", 10, 2, 8000),
+            Place("ix", 30, 64, 1500),
+            Place("x", 20, 128, 1000),
+            Place("xi", 30, 16, 3000),
+            Place("xii", 10, 1, 10_000),
+            Place("xiii", 10, 256, 600),
+            Place("xiv", 10, 512, 400),
+            Place("xv", 30, 4, 5000),
+        ),
+        combinations=BALANCED,
+    ),
+    "paper": Settings(seeds=25, places=full_grid(), combinations=ALL),
+}
+
+RECORDED: Mapping[str, Verdict] = {"i": "holds"}
+"""The verdicts that are known at quick scale."""
+EXPLANATIONS: Mapping[str, str] = {}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    for place in settings.places:
+        for each in settings.combinations:
+            yield pl.plan(
+                pl.RandomTask(pl.random_parity, (place.n, each.k)),
+                network_of(place, each),
+                rate=RATES,
+                batch=place.batch,
+                loss=pl.ChosenLoss(LOSSES, each.loss),
+                seeds=settings.seeds,
+                steps=place.steps,
+                labels={
+                    "setting": place.setting,
+                    "k": each.k,
+                    "start": STARTS[each.start],
+                    "loss_name": LOSS_NAMES[each.loss],
+                },
+            )
+
+
+def network_of(place: Place, each: Combination) -> Recipe:
+    """The architecture, with an initialization that is a number of the run."""
+    name, width = ARCHITECTURES[place.setting]
+    start = pl.ChosenInitialization(LAWS, each.start)
+    return make_network(name, place.n, each.k, each.k if isinstance(width, str) else width, start)
+
+
+def settings_of(settings: Settings) -> list[str]:
+    return list(dict.fromkeys(place.setting for place in settings.places))
+
+
+def claims(settings: Settings) -> list[Claim]:
+    made = []
+    for setting in settings_of(settings):
+        network, width = ARCHITECTURES[setting]
+        what = f"({setting}) {NETWORKS[network].what}{f', width {width}' if width else ''}"
+        batches = " with batches of 16 and more" if setting in LESS_ROBUST else ""
+        recorded: Mapping[Scale, Verdict] = {"quick": RECORDED[setting]} if setting in RECORDED else {}
+        text = f"{what}{batches}: every combination is solved at some rate; the least fraction of seeds that learn"
+        made.append(Claim(setting, text, LEAST, Region(low=LEAST), recorded, EXPLANATIONS.get(setting, "")))
+    return made
+
+
+def successes(results: Results) -> pd.DataFrame:
+    """For each combination: how many seeds learned at the best rate, of how many."""
+    kinds = ["setting", "n", "batch", "k", "start", "loss_name"]
+    table = results.table()
+    by_rate = table.assign(learned=table.outcome == "learned").groupby([*kinds, "rate"]).learned.agg(["sum", "size"])
+    best = by_rate.sort_values("sum").groupby(level=kinds).last().reset_index()
+    return best.rename(columns={"sum": "learned", "size": "trials"})
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Wilson's interval of the combination that is solved least often."""
+    best = successes(results)
+    measured = {}
+    for setting in settings_of(settings):
+        worst = best[best.setting == setting].sort_values("learned").iloc[0]
+        learned, trials = int(worst.learned), int(worst.trials)
+        measured[setting] = Measured(learned / trials, wilson_interval(learned, trials))
+    return measured
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """A table: architectures down, combinations across, the least fraction over n and batch sizes in each cell."""
+    best = successes(results)
+    best = best.assign(fraction=best.learned / best.trials)
+    names = settings_of(settings)
+    columns = [(each.k, STARTS[each.start], LOSS_NAMES[each.loss]) for each in settings.combinations]
+    least = best.groupby(["setting", "k", "start", "loss_name"]).fraction.min()
+    values = np.array([[least[(name, *column)] for column in columns] for name in names])
+    figure, axes = panels(1, 1, width=2.6 + 0.5 * len(columns), height=1.6 + 0.25 * len(names))
+    axis = axes[0, 0]
+    axis.imshow(values, cmap="Blues", vmin=0, vmax=1.3, aspect="auto")
+    for row, column in np.ndindex(values.shape):
+        solved = values[row, column] >= LEAST
+        weight, color = ("normal", "black") if solved else ("bold", "#a01010")
+        axis.text(
+            column, row, f"{values[row, column]:.0%}", ha="center", va="center", fontsize=7, weight=weight, color=color
+        )
+    axis.set_xticks(range(len(columns)), [f"k = {k}\n{start}\n{loss}" for k, start, loss in columns], fontsize=7)
+    axis.set_yticks(range(len(names)), [label_of(name, settings) for name in names], fontsize=7)
+    axis.tick_params(length=0)
+    axis.grid(False)
+    axis.set_title(
+        f"Seeds that learn, at the best of four rates (the paper's finding: at least {LEAST:.0%} everywhere)"
+    )
+    return {"robust-space": figure}
+
+
+def label_of(setting: str, settings: Settings) -> str:
+    network, width = ARCHITECTURES[setting]
+    places = [place for place in settings.places if place.setting == setting]
+    where = f"; n = {places[0].n}, B = {places[0].batch}" if len(places) == 1 else ""
+    return f"({setting}) {network}{f'-{width}' if width else ''}{where}"
