@@ -25,6 +25,19 @@ from .gaps import (
     samples_to_detect as samples_to_detect,
     weak_gap as weak_gap,
 )
+from .gradient_flow import (
+    Lemma5 as Lemma5,
+    Shares as Shares,
+    equal_time as equal_time,
+    flow_times as flow_times,
+    lemma5 as lemma5,
+    limit_of_scaled as limit_of_scaled,
+    real_share_bound as real_share_bound,
+    real_shares as real_shares,
+    sign_share_bound as sign_share_bound,
+    sign_shares as sign_shares,
+    time_to_gain as time_to_gain,
+)
 from .gradients import (
     NeuronGradient as NeuronGradient,
     gradient_by_enumeration as gradient_by_enumeration,
@@ -63,6 +76,24 @@ from .margins import (
     parity_margin as parity_margin,
     perceptron_bound as perceptron_bound,
     symmetric_embedding as symmetric_embedding,
+)
+from .one_step import (
+    OneStepMLP as OneStepMLP,
+    first_rate as first_rate,
+    parity_outputs as parity_outputs,
+    presence_probability as presence_probability,
+    sampled_correlations as sampled_correlations,
+    sign_correlations as sign_correlations,
+)
+from .polynet import (
+    Lemma6 as Lemma6,
+    SignMeans as SignMeans,
+    last_place as last_place,
+    lemma6 as lemma6,
+    long_sign_mean as long_sign_mean,
+    polynet_error as polynet_error,
+    sign_error as sign_error,
+    sign_means as sign_means,
 )
 from .relu_kernels import (
     ReluKernel as ReluKernel,
