@@ -100,6 +100,18 @@ EXPERIMENTS = {
     "hidden-progress/fig12": ExperimentEntry(
         "hidden_progress.figure12", "Fourier gaps of sinusoidal neurons, at the start and along SGD", 40
     ),
+    "hidden-progress/theorem4": ExperimentEntry(
+        "hidden_progress.theorem4", "one large step, then the second layer: exact and sampled, n = 21 to 1,001", 90
+    ),
+    "hidden-progress/proposition5": ExperimentEntry(
+        "hidden_progress.proposition5", "the support read off one gradient, under noise and from samples", 20
+    ),
+    "hidden-progress/theorem7": ExperimentEntry(
+        "hidden_progress.theorem7", "gradient flow on disjoint PolyNets: almost all of the time at chance", 40
+    ),
+    "hidden-progress/theorem8": ExperimentEntry(
+        "hidden_progress.theorem8", "SGD with an adaptive rate on disjoint PolyNets: the proof, step by step", 60
+    ),
     "learning-parities/ntk": ExperimentEntry(
         "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
     ),

@@ -26,8 +26,8 @@ from scipy.special import erf, erfinv
 
 from .polynet import BERRY_ESSEEN, last_place, long_sign_mean, sign_means
 
-TOLERANCE, FOUND = 1e-12, 1e-6
-"""Of the solver, and of where it stops."""
+TOLERANCE, FOUND = 1e-12, 1e-9
+"""Of the solver, and of the time at which it stops."""
 MOST_STEPS = 2**14
 MOST_BLOCKS = 6
 """All k up to this go through one compiled program."""
@@ -49,24 +49,26 @@ def flow_times(start: Float[np.ndarray, "runs k"], gain: Float[np.ndarray, " run
     padded = np.ones((len(start), MOST_BLOCKS))  # a weight of 1 that does not move changes no product
     padded[:, :k] = start
     with jax.enable_x64(True):
-        times, reached = _solved(jnp.asarray(padded), jnp.arange(MOST_BLOCKS) < k, jnp.asarray(gain, jnp.float64))
-    wrong = np.abs(np.asarray(reached) / (start[:, 0] ** 2 + gain) - 1)
-    if not np.all(wrong < FOUND):
-        raise RuntimeError(f"The solver stopped where v**2 is off by a relative {np.nanmax(wrong)}.")
-    return np.asarray(times)
+        found = _solved(jnp.asarray(padded), jnp.arange(MOST_BLOCKS) < k, jnp.asarray(gain, jnp.float64))
+    times, weights = np.asarray(found[0]), np.asarray(found[1])
+    # v**2 grows by 2 prod |v| dt. Near the end of all time that is so fast that v itself is known to few digits.
+    late = np.abs(weights[:, 0] ** 2 - start[:, 0] ** 2 - gain) / (2 * np.abs(np.prod(weights, axis=1)))
+    if not np.all(late <= FOUND * times):
+        raise RuntimeError(f"The solver stopped {np.nanmax(late / times):.1e} of the time away from the gain.")
+    return times
 
 
 @jax.jit
 def _solved(
     start: Float[Array, "runs blocks"], moves: Bool[Array, " blocks"], gain: Float[Array, " runs"]
-) -> tuple[Float[Array, " runs"], Float[Array, " runs"]]:
-    """The times, and v_1**2 there."""
+) -> tuple[Float[Array, " runs"], Float[Array, "runs blocks"]]:
+    """The times, and the weights there."""
 
     def velocity(t: Array, y: Float[Array, " blocks"], args: object) -> Float[Array, " blocks"]:
         others = jnp.prod(jnp.where(jnp.eye(MOST_BLOCKS, dtype=bool), 1.0, y), axis=1)
         return jnp.where(moves, others, 0.0)
 
-    def one(v0: Float[Array, " blocks"], gain: Float[Array, ""]) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    def one(v0: Float[Array, " blocks"], gain: Float[Array, ""]) -> tuple[Float[Array, ""], Float[Array, " blocks"]]:
         def missing(t: Array, y: Float[Array, " blocks"], args: object, **more: object) -> Float[Array, ""]:
             return jnp.log((gain + v0[0] ** 2) / y[0] ** 2)
 
@@ -83,7 +85,7 @@ def _solved(
             throw=False,
         )
         assert solution.ts is not None and solution.ys is not None
-        return solution.ts[-1], solution.ys[-1, 0] ** 2
+        return solution.ts[-1], solution.ys[-1]
 
     return jax.vmap(one)(start, gain)
 

@@ -61,8 +61,12 @@ def test_lemma_6_corrected_holds_and_as_printed_does_not():
     weights = np.abs(RNG.normal(size=(500, 3, 8)))
     weights[..., 0] *= RNG.uniform(0, 6, (500, 1))
     assert np.all(lemma6(weights).holds)
-    printed = lemma6(weights, printed=True)
-    assert np.any(printed.error < printed.low) and np.any(printed.error > printed.high)
+    flat = np.ones((3, 9))
+    assert lemma6(flat, printed=True).error < lemma6(flat, printed=True).low
+    large = np.ones((3, 5))
+    large[:, 0] = 3.9  # as large as the other four together, but for a little
+    assert lemma6(large, printed=True).error > lemma6(large, printed=True).high
+    assert lemma6(flat).holds and lemma6(large).holds
     with pytest.raises(ValueError, match="positive product"):
         lemma6(np.array([[-1.0, 1.0], [1.0, 1.0]]))
 
