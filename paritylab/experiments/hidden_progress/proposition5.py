@@ -13,7 +13,7 @@ Then gradients are sampled, for neurons with sign weights, whose gamma is |xi_{k
 measured after which nine of ten gradients show the support.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +38,7 @@ from ...cube import cube
 from ...figures import INKS, ink, panels
 from ...statistics import bootstrap_interval, wilson_interval
 from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, exactly
+from ..base import Claim, Measured, Region, Scale, Verdict, exactly
 
 SHADE = 1e-9
 NEURONS = {
@@ -51,7 +51,7 @@ FACTORS = (2, 4, 8, 16, 32, 64)
 NINE_OF_TEN = 0.9
 FAILURE = 0.05
 TIE = (2, 2, 1, 1, 1)
-HOLDS = {"quick": "holds"}
+HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ def draw_gradient(axis: Axes, n: int = 31, k: int = 4) -> None:
     for part, color, label in ((place < k, INKS[1], "relevant"), (place >= k, INKS[0], "others")):
         axis.errorbar(place[part], size[part], 0.25, fmt="o", color=color, markersize=3.5, linewidth=0.8, label=label)
     axis.axhline(0.75, color="0.4", linestyle="--", linewidth=0.9, label="threshold 3/4")
-    axis.set(xlabel="coordinate", ylabel="|gradient| / $\\gamma$", ylim=(-0.3, 1.65))
+    axis.set(xlabel="coordinate", ylabel="|gradient| / $\\gamma$", ylim=(0, 1.65))
     axis.set_title(f"ReLU, sign weights, n = {n}, k = {k} (bars: noise of $\\gamma$/4)")
     axis.legend(fontsize=7, ncols=3, loc="upper right")
 

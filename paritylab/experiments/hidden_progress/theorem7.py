@@ -15,7 +15,7 @@ positive product is the same as all ones. We take the constants that the proofs 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +38,7 @@ from ...analysis.polynet import lemma6, sign_error
 from ...figures import ink, panels
 from ...statistics import bootstrap_interval
 from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, exactly
+from ..base import Claim, Measured, Region, Scale, Verdict, exactly
 
 GAMMA = 0.01
 DEGREES = (3, 4, 5)
@@ -46,7 +46,7 @@ GAUSSIAN_DEGREES = (3, 4)
 BLOCKS = (64, 91, 128, 181, 256, 362, 512, 724, 1024, 1448, 2048, 2896, 4096, 5793, 8192)
 GAMMAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4)
 CHUNK = 20
-HOLDS = {"quick": "holds"}
+HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
 PRINTED = (
     "Hoeffding's inequality has exp(-v**2 / (2 |u|**2)), and the Berry-Esseen ratio of the third to the second moments "
     "is at most max|u| / |u|, on both sides of 0 (inventory, 002-E8); with these constants nothing is violated."

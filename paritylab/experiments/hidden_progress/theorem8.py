@@ -15,7 +15,7 @@ the recorded steps, which is off by about 0.001. Errors are exact.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,12 +32,12 @@ from ...statistics import median_interval, quantile, wilson_interval
 from ...sweep import Results
 from ...training.optimizers import block_normalized_sgd
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, exactly
+from ..base import Claim, Measured, Region, Scale, Verdict, exactly
 
 CASES = ((2, 3), (3, 2))
 """k and n', small enough for the theorem's own number of steps."""
 LOOK = 1000
-HOLDS = {"quick": "holds"}
+HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
 
 
 @dataclass(frozen=True)
