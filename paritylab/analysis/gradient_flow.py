@@ -138,7 +138,7 @@ def lemma5(start: Float[np.ndarray, " k"], i: int, b: float) -> Lemma5:
     """
     _check(start[None])
     squares, k = start**2, len(start)
-    gain, power = b**2 - squares[i], 1 - k / 2
+    gain, power = float(b**2 - squares[i]), 1 - k / 2
     if gain < 0:
         raise ValueError(f"Lemma 5 is about b >= |v_i(0)| = {abs(start[i])}, got b={b}.")
     a, g = float(np.mean(squares)), float(np.exp(np.mean(np.log(squares))))
@@ -163,8 +163,8 @@ def sign_share_bound(block: int, k: int, gamma: float) -> float:
     b**(2-k) with b = sqrt(pi (block-1) / 2) ((2 gamma)**(1/k) - 2c / sqrt(block-1)), if b > 1 (hidden-progress,
     Corollary 11, with the constants of 002-E8).
 
-    >>> sign_share_bound(64, 3, 0.01), round(sign_share_bound(4096, 3, 0.01), 3)
-    (inf, 0.05)
+    >>> sign_share_bound(40, 3, 0.01), round(sign_share_bound(4096, 3, 0.01), 3)
+    (inf, 0.049)
     """
     root = math.sqrt(block - 1)
     b = math.sqrt(math.pi / 2) * root * ((2 * gamma) ** (1 / k) - 2 * BERRY_ESSEEN / root)

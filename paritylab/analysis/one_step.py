@@ -37,7 +37,7 @@ def sign_correlations(
     the product over S with j for the others.
 
     >>> sign_correlations(jnp.ones((1, 7)), np.arange(7) < 4, 4).tolist()
-    [[0.1875, 0.1875, -0.0625, -0.0625, -0.0625]]
+    [[-0.03125, -0.03125, -0.03125, -0.03125, 0.03125, 0.03125, 0.03125]]
     """
     n = weights.shape[1]
     _check(n, k)
@@ -82,7 +82,7 @@ class OneStepMLP(eqx.Module):
 
     >>> from paritylab import root_key
     >>> network = OneStepMLP(Parity(31, range(4)), width=8)(31, key=root_key(0))
-    >>> abs(network.hidden[0].weight[0, 2:6]).round(4).tolist()  # 1 / (2k), and 3/27 of it
+    >>> np.abs(np.asarray(network.hidden[0].weight[0, 2:6], float)).round(4).tolist()  # 1 / (2k), and 3/27 of it
     [0.125, 0.125, 0.0139, 0.0139]
     """
 

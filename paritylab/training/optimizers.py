@@ -52,7 +52,8 @@ def block_normalized_sgd(rate: Any) -> optax.GradientTransformation:
     """SGD with rate r / prod over l != i of |w_l|_1 for block i: the adaptive rate of hidden-progress, Theorem 13.
 
     >>> weight = jnp.array([[1.0, -3.0], [2.0, 0.0]])
-    >>> block_normalized_sgd(0.5).update(jnp.ones((2, 2)), (optax.EmptyState(), optax.EmptyState()), weight)[0].tolist()
+    >>> rule = block_normalized_sgd(0.5)
+    >>> rule.update(jnp.ones((2, 2)), rule.init(weight), weight)[0].tolist()
     [[-0.25, -0.25], [-0.125, -0.125]]
     """
     return optax.chain(scale_by_other_blocks(), optax.sgd(rate))

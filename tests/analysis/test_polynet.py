@@ -62,6 +62,7 @@ def test_lemma_6_corrected_holds_and_as_printed_does_not():
     weights[..., 0] *= RNG.uniform(0, 6, (500, 1))
     assert np.all(lemma6(weights).holds)
     flat = np.ones((3, 9))
+    flat[:, 0] = 2.01  # sums of 2 lie just inside
     assert lemma6(flat, printed=True).error < lemma6(flat, printed=True).low
     large = np.ones((3, 5))
     large[:, 0] = 3.9  # as large as the other four together, but for a little

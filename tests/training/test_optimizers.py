@@ -242,4 +242,5 @@ def test_blocks_are_divided_by_the_norms_of_the_others():
 
 def test_blocks_are_rows():
     with pytest.raises(ValueError, match="rows of a matrix of weights, got weights of shape"):
-        Optimizer(block_normalized_sgd, 0.1).update(jnp.ones(4), (optax.EmptyState(),) * 2, jnp.ones(4), jnp.int32(0))
+        optimizer = Optimizer(block_normalized_sgd, 0.1)
+        optimizer.update(jnp.ones(4), optimizer.init(jnp.ones(4)), jnp.ones(4), jnp.int32(0))
