@@ -12,7 +12,7 @@ by its gain, and the time to it is a function of the start and the gain:
 
 import itertools
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import diffrax
 import jax
@@ -64,12 +64,12 @@ def _solved(
 ) -> tuple[Float[Array, " runs"], Float[Array, "runs blocks"]]:
     """The times, and the weights there."""
 
-    def velocity(t: Array, y: Float[Array, " blocks"], args: object) -> Float[Array, " blocks"]:
+    def velocity(t: Any, y: Float[Array, " blocks"], args: object) -> Float[Array, " blocks"]:
         others = jnp.prod(jnp.where(jnp.eye(MOST_BLOCKS, dtype=bool), 1.0, y), axis=1)
         return jnp.where(moves, others, 0.0)
 
     def one(v0: Float[Array, " blocks"], gain: Float[Array, ""]) -> tuple[Float[Array, ""], Float[Array, " blocks"]]:
-        def missing(t: Array, y: Float[Array, " blocks"], args: object, **more: object) -> Float[Array, ""]:
+        def missing(t: Any, y: Float[Array, " blocks"], args: object, **more: object) -> Float[Array, ""]:
             return jnp.log((gain + v0[0] ** 2) / y[0] ** 2)
 
         solution = diffrax.diffeqsolve(
