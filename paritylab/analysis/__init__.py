@@ -25,6 +25,19 @@ from .gaps import (
     samples_to_detect as samples_to_detect,
     weak_gap as weak_gap,
 )
+from .gradient_flow import (
+    Lemma5 as Lemma5,
+    Shares as Shares,
+    equal_time as equal_time,
+    flow_times as flow_times,
+    lemma5 as lemma5,
+    limit_of_scaled as limit_of_scaled,
+    real_share_bound as real_share_bound,
+    real_shares as real_shares,
+    sign_share_bound as sign_share_bound,
+    sign_shares as sign_shares,
+    time_to_gain as time_to_gain,
+)
 from .gradients import (
     NeuronGradient as NeuronGradient,
     gradient_by_enumeration as gradient_by_enumeration,

@@ -8,6 +8,7 @@ constant is an argument that defaults to 1; the value is then a scale, not a pro
 import math
 
 from ..analysis.majority import majority_coefficients
+from ..analysis.polynet import last_place
 from .base import Assumption, Bound, Part, check_positive, check_subset_size, number
 
 
@@ -136,15 +137,7 @@ def time_near_chance(block: int, k: int, *, error: float = 0.49) -> Bound:
     _check_fraction(error=error)
     if k < 3:
         raise ValueError(f"Theorem 7 is for k >= 3 (for k = 2 the weights never become infinite), got k={k}.")
-    others = block - 1
-    last, above = 1, 0
-    # From the largest sum downwards, `above` counts the points whose sum is at least `place`.
-    for negatives in range((others + 1) // 2):
-        place = others - 2 * negatives
-        above += math.comb(others, negatives)
-        if (1 - (1 - above / 2 ** (others - 1)) ** k) / 2 >= error:
-            last = place
-            break
+    others, last = block - 1, last_place(block, k, error)
     time = lambda v: (1 - float(v) ** (2 - k)) / (k - 2)
     value = time(last) / time(others)
     return Bound(

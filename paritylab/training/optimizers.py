@@ -27,6 +27,38 @@ def constant(step: Int[Array, ""]) -> Float[Array, ""]:
     return jnp.ones((), jnp.float32)
 
 
+def scale_by_other_blocks() -> optax.GradientTransformation:
+    """Divides the gradient of each block by the product of the L1 norms of all other blocks.
+
+    A block is a row of a matrix of weights, such as those of a disjoint PolyNet, prod_i w_i . x_i. There every entry of
+    the gradient of block i is at most that product in size, so that what is left is at most 1
+    (hidden-progress, Theorem 13).
+    """
+
+    def scaled(gradient: Array, weight: Array) -> Array:
+        if weight.ndim != 2:
+            raise ValueError(f"Blocks are the rows of a matrix of weights, got weights of shape {weight.shape}.")
+        norms = jnp.sum(jnp.abs(weight), axis=1)
+        others = jnp.prod(jnp.where(jnp.eye(len(norms), dtype=bool), 1, norms[None]), axis=1)
+        return gradient / others[:, None]
+
+    def update(updates: PyTree, state: optax.OptState, params: PyTree = None) -> tuple[PyTree, optax.OptState]:
+        return jax.tree.map(scaled, updates, params), state
+
+    return optax.GradientTransformation(lambda params: optax.EmptyState(), update)
+
+
+def block_normalized_sgd(rate: Any) -> optax.GradientTransformation:
+    """SGD with rate r / prod over l != i of |w_l|_1 for block i: the adaptive rate of hidden-progress, Theorem 13.
+
+    >>> weight = jnp.array([[1.0, -3.0], [2.0, 0.0]])
+    >>> rule = block_normalized_sgd(0.5)
+    >>> rule.update(jnp.ones((2, 2)), rule.init(weight), weight)[0].tolist()
+    [[-0.25, -0.25], [-0.125, -0.125]]
+    """
+    return optax.chain(scale_by_other_blocks(), optax.sgd(rate))
+
+
 def _by_layer(values: ByLayer, what: str) -> dict[str, np.ndarray]:
     named = dict(values) if isinstance(values, Mapping) else {"": values}
     for value in named.values():

@@ -3,6 +3,7 @@ import math
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
 import optax
 import pytest
@@ -223,3 +224,23 @@ def test_the_slopes_of_smooth_losses(y):
 def test_a_negative_margin_says_so():
     with pytest.raises(ValueError, match=r"margin >= 0, got margin=-1\.0"):
         Hinge(-1.0)
+
+
+def test_blocks_are_divided_by_the_norms_of_the_others():
+    """By the chain rule on one example of a disjoint PolyNet: every entry of the step is at most the rate."""
+    weight = jr.normal(root_key(1), (3, 4))
+    x = jr.rademacher(root_key(2), (3, 4), jnp.float32)
+    gradient = jax.grad(lambda w: jnp.prod(jnp.sum(w * x, axis=1)))(weight)
+    update, _ = block_normalized_sgd(0.1).update(gradient, block_normalized_sgd(0.1).init(weight), weight)
+    norms, factors = np.abs(np.asarray(weight)).sum(axis=1), np.asarray((weight * x).sum(axis=1))
+    for i in range(3):
+        shares = np.delete(factors / norms, i)
+        expected = -0.1 * np.prod(shares) * np.asarray(x[i])
+        np.testing.assert_allclose(update[i], expected, rtol=1e-5)
+    assert np.abs(update).max() < 0.1
+
+
+def test_blocks_are_rows():
+    with pytest.raises(ValueError, match="rows of a matrix of weights, got weights of shape"):
+        optimizer = Optimizer(block_normalized_sgd, 0.1)
+        optimizer.update(jnp.ones(4), optimizer.init(jnp.ones(4)), jnp.ones(4), jnp.int32(0))

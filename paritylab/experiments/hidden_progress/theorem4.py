@@ -1,0 +1,265 @@
+"""Theorem 4 of hidden-progress (Theorem 10 in detail): one large step on the first layer, then SGD on the second.
+
+A ReLU network of sign weights starts in pairs as the zero function. The first step has the rate 1 / (k |xi_{k-1}|) and
+erases the old weights, so that what is left are population gradients: 1/(2k) in size at each relevant coordinate and
+(k-1)/(n-k) times that at the others (Lemma 2). Its outputs are reset to 0, as the proof needs (inventory, 002-E6).
+From there on the second layer alone is trained, with hinge loss. k = 4, and 768 units, which the theorem asks for at a
+loss of 0.1.
+
+The first step is taken exactly, for n from 31 to 1,001, and with a batch of B examples. The proof wants B large enough
+that no entry of any gradient is off by much; what matters is the sum over the n coordinates of a neuron, so that
+x = B xi_{k-1}**2 / n should be what counts: the error falls from one half to 0 between x = 0.2 and 3 at every n.
+The theorem's own B is at x of about 10 million.
+
+Not the theorem's: its rate 4 k**1.5 / (n sqrt(r T)) supposes units as large as n. After the first step they are at
+most of order 1, so we leave out the n; with the n it would take 2**12 k**3 r n**2 / 0.1**2, about 10**13, steps.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...analysis.majority import majority_coefficients
+from ...analysis.one_step import BLOCK, OneStepMLP, presence_probability
+from ...bounds import one_step_learning
+from ...figures import INKS, ink, panels
+from ...statistics import Interval, bootstrap_interval, wilson_interval
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, Scale, Verdict, exactly
+
+K, WIDTH, LOSS = 4, 768, 0.1
+POINTS = 8192
+HALF_WAY = 0.25
+"""The error at which the drop is half done."""
+DROP = Region(0.2, 3)
+HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
+UNKNOWN: Mapping[Scale, Verdict] = {}
+"""Not run to the end at any scale yet."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    exact: tuple[int, ...]
+    """n with the exact first step."""
+    sampled: tuple[int, ...]
+    """n with a sampled one."""
+    shares: tuple[float, ...]
+    """B xi_{k-1}**2 / n."""
+    seeds: int
+    steps: int
+    batch: int = 32
+
+
+SETTINGS = {
+    "quick": Settings((31, 101, 301, 1001), (21, 31), (0.1, 0.3, 1.0, 3.2), seeds=4, steps=4000),
+    "paper": Settings(
+        (31, 51, 101, 201, 301, 501, 1001),
+        (21, 31, 51, 101),
+        (0.05, 0.1, 0.2, 0.35, 0.6, 1.0, 1.8, 3.2, 10.0),
+        seeds=16,
+        steps=20_000,
+        batch=64,
+    ),
+}
+
+
+def scale(n: int) -> float:
+    """n / xi_{k-1}**2, the batch at x = 1."""
+    return float(n / majority_coefficients(n)[K - 1] ** 2)
+
+
+def batch_of(n: int, share: float) -> int:
+    return max(1, round(share * scale(n) / BLOCK)) * BLOCK
+
+
+def rate(settings: Settings) -> float:
+    """The theorem's, for units of order 1."""
+    return 4 * K**1.5 / math.sqrt(WIDTH * settings.steps)
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    """Training starts where the first step has ended; the second layer alone has a rate."""
+    cases: list[tuple[int, float | None]] = [(n, None) for n in settings.exact]
+    cases += [(n, share) for n in settings.sampled for share in settings.shares]
+    for n, share in cases:
+        parity = pl.Parity(n, support=range(K))
+        yield pl.plan(
+            pl.Uniform(parity),
+            OneStepMLP(parity, WIDTH, batch=None if share is None else batch_of(n, share)),
+            rate={"output.weight": rate(settings)},
+            batch=settings.batch,
+            seeds=settings.seeds,
+            steps=settings.steps,
+            records=(pl.FreshError(POINTS),),
+            record_every=settings.steps,
+            lanes=settings.seeds,
+            labels={"first": "exact" if share is None else "sampled", "share": share or math.inf},
+        )
+
+
+def claims(settings: Settings) -> list[Claim]:
+    exact = [
+        Claim(
+            f"exact/n{n}/{name}",
+            f"n = {n}, exact first step: {statement}",
+            0.0 if name == "error" else 1.0,
+            region,
+            HOLDS,
+        )
+        for n in settings.exact
+        for name, statement, region in (
+            ("error", f"the error on {POINTS:,} fresh points for each seed", Region(high=0.001)),
+            ("learns", f"no mistake on {POINTS:,} points; the fraction of seeds", Region(low=0.5)),
+        )
+    ]
+    drops = [
+        Claim(
+            f"sampled/n{n}/drop",
+            f"n = {n}, first step with B examples: B xi_3**2 / n at which the median error falls through 1/4 (ours)",
+            None,
+            DROP,
+            UNKNOWN,
+        )
+        for n in settings.sampled
+    ]
+    return [
+        *exact,
+        *drops,
+        Claim(
+            "sampled/one-curve",
+            f"the same at n = {', '.join(map(str, settings.sampled))}: the largest over the smallest of these (ours)",
+            1.0,
+            Region(1, 2),
+            UNKNOWN,
+        ),
+        Claim(
+            "sampled/theorem-batch",
+            f"the theorem's batch at n = {settings.sampled[-1]} is enough: how many times more than at the drop",
+            None,
+            Region(low=1),
+            UNKNOWN,
+        ),
+        Claim(
+            "lemma4/presence",
+            f"the start has all units that Lemma 3 needs, with {WIDTH} units; the probability",
+            1 - allowed_absence(),
+            Region(low=1 - allowed_absence()),
+            HOLDS,
+        ),
+    ]
+
+
+def allowed_absence() -> float:
+    """The failure that Lemma 4 allows for the width: r >= k 2**(k+1) log((k+1) / delta)."""
+    return (K + 1) * math.exp(-WIDTH / (K * 2 ** (K + 1)))
+
+
+def final_errors(results: Results) -> pd.DataFrame:
+    """The error on fresh points at the end of every run."""
+    curves = results.curves().sort_values("step")
+    return curves.groupby(["first", "n", "share", "seed"], as_index=False).agg(
+        error=("fresh_error", "last"), outcome=("outcome", "last")
+    )
+
+
+def by_share(errors: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Rows are seeds, columns the values of B xi**2 / n."""
+    rows = errors[(errors["first"] == "sampled") & (errors.n == n)]
+    return rows.pivot(index="seed", columns="share", values="error")
+
+
+def crossing(shares: np.ndarray, errors: np.ndarray) -> float:
+    """Where the median error falls through one quarter for the last time, between grid points along log x."""
+    median = np.median(errors, axis=0)
+    above = np.flatnonzero(median >= HALF_WAY)
+    if not len(above):
+        return float(shares[0])
+    i = int(above[-1])
+    if i == len(shares) - 1:
+        return float(shares[-1])
+    part = (median[i] - HALF_WAY) / (median[i] - median[i + 1])
+    return float(shares[i] * (shares[i + 1] / shares[i]) ** part)
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Wilson's interval of fractions; a bootstrap over seeds for where the error drops."""
+    errors = final_errors(results)
+    measured = {}
+    for n in settings.exact:
+        rows = errors[(errors["first"] == "exact") & (errors.n == n)]
+        mistakes, points = round(float(rows.error.sum()) * POINTS), POINTS * len(rows)
+        measured[f"exact/n{n}/error"] = Measured(mistakes / points, wilson_interval(mistakes, points))
+        learned = int((rows.outcome == "learned").sum())
+        measured[f"exact/n{n}/learns"] = Measured(learned / len(rows), wilson_interval(learned, len(rows)))
+    tables = {n: by_share(errors, n) for n in settings.sampled}
+    shares = np.array(settings.shares)
+    for n, table in tables.items():
+        values = table.to_numpy(float)
+        interval = bootstrap_interval(values, lambda rows: crossing(shares, rows))
+        measured[f"sampled/n{n}/drop"] = Measured(crossing(shares, values), interval)
+    drops = {n: measured[f"sampled/n{n}/drop"] for n in settings.sampled}
+    together = np.stack([table.to_numpy(float) for table in tables.values()], axis=1)
+    spread = lambda rows: max(found := [crossing(shares, rows[:, i]) for i in range(rows.shape[1])]) / min(found)
+    measured["sampled/one-curve"] = Measured(spread(together), bootstrap_interval(together, spread))
+    last = settings.sampled[-1]
+    measured["sampled/theorem-batch"] = quotient(theorem_share(last), drops[last])
+    measured["lemma4/presence"] = exactly(presence_probability(WIDTH, K))
+    return measured
+
+
+def theorem_share(n: int) -> float:
+    """The theorem's batch, as B xi**2 / n."""
+    return one_step_learning(n, K, loss=LOSS).part("batch") / scale(n)
+
+
+def quotient(value: float, by: Measured) -> Measured:
+    low, high = by.interval
+    ends: Interval = (value / high, value / low)
+    return Measured(value / by.value, ends)
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Error against the batch, at every n; time to no mistake with the exact step."""
+    errors = final_errors(results)
+    figure, axes = panels(1, 2, width=4.2, height=3.1)
+    draw_sampled(axes[0, 0], errors, settings)
+    draw_exact(axes[0, 1], results.table(), settings)
+    figure.suptitle(f"One large step, then the second layer: the parity of {K} out of n bits", fontsize=11)
+    return {"theorem4": figure}
+
+
+def draw_sampled(axis: Axes, errors: pd.DataFrame, settings: Settings) -> None:
+    """Medians over seeds, all seeds as dots."""
+    axis.axvspan(DROP.low, DROP.high, color="0.92", linewidth=0, label="drop between 0.2 and 3")
+    for i, n in enumerate(settings.sampled):
+        table = by_share(errors, n)
+        axis.plot(table.columns, table.median(), label=f"n = {n}, B = {scale(n):.1e} x", marker="os^D"[i % 4],
+                  markersize=4, **ink(i))  # fmt: skip
+        for share in table.columns:
+            axis.plot([share] * len(table), table[share], ".", color=INKS[i], markersize=2.5, alpha=0.6)
+    theorem = theorem_share(settings.sampled[-1])
+    axis.annotate(f"theorem's B: x = {theorem:.0e}", (0.97, 0.93), xycoords="axes fraction", ha="right", fontsize=7)
+    axis.set(xscale="log", ylim=(-0.02, 0.6), xlabel="x = B $\\xi_{k-1}^2$ / n", ylabel="error on fresh points")
+    axis.set_title("First step with B examples")
+    axis.legend(fontsize=7, loc="lower left")
+
+
+def draw_exact(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+    """Steps of the second layer until no mistake is left."""
+    rows = table[(table["first"] == "exact") & (table.outcome == "learned")]
+    axis.plot(rows.n, rows.converged_at.astype(float), "o", color=INKS[0], markersize=3.5, label="a seed")
+    medians = rows.groupby("n").converged_at.median().astype(float)
+    axis.plot(medians.index, medians, color=INKS[0], linewidth=0.9, label="median")
+    axis.set(xscale="log", xlabel="n", ylabel=f"steps until no mistake on {POINTS:,} points", ylim=(0, None))
+    axis.set_xticks(settings.exact, [f"{n:,}" for n in settings.exact])
+    axis.minorticks_off()
+    axis.set_title("Exact first step: all learn")
+    axis.legend(fontsize=7)

@@ -1,0 +1,320 @@
+"""Theorem 7 of hidden-progress: under gradient flow a disjoint PolyNet spends almost all of its time at chance.
+
+A disjoint PolyNet is a product of k linear functions of blocks of n' coordinates; on the correlation loss its relevant
+weights move as dv_i/dt = prod over j != i of v_j, and all others stay. From all ones, T(.49) is the time at which the
+error falls below 49%, T(0) that at which it is 0, and T(.49) / T(0) = 1 - O(n'**(1 - k/2)).
+
+The differential equation is solved by an adaptive Runge-Kutta method (diffrax) up to the weights at which the exact
+error crosses; the closed form v(t) = (1 - (k-2) t)**(-1/(k-2)) is the second route, and for unequal starts an integral.
+For large n' the sum of the other weights is normal, so that (1 - T(.49)/T(0)) n'**(k/2 - 1) has a limit, 2.88 at k = 3.
+Weights at which the error crosses lie on a grid of spacing 2; that is the scatter in the figure.
+
+Corollaries 11 (random signs) and 12 (Gaussian weights) put 1/2 - gamma in place of .49. A start of signs with a
+positive product is the same as all ones. We take the constants that the proofs give after correction (inventory,
+002-E8) and count violations: of Lemma 5 (times), of Lemma 6 (errors), and of what they imply for the two corollaries.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ...analysis.gradient_flow import (
+    equal_time,
+    flow_times,
+    lemma5,
+    limit_of_scaled,
+    real_share_bound,
+    real_shares,
+    sign_share_bound,
+    sign_shares,
+    time_to_gain,
+)
+from ...analysis.polynet import lemma6, sign_error
+from ...figures import ink, panels
+from ...statistics import bootstrap_interval
+from ...sweep import Call, Results
+from ..base import Claim, Measured, Region, Scale, Verdict, exactly
+
+GAMMA = 0.01
+DEGREES = (3, 4, 5)
+GAUSSIAN_DEGREES = (3, 4)
+BLOCKS = (64, 91, 128, 181, 256, 362, 512, 724, 1024, 1448, 2048, 2896, 4096, 5793, 8192)
+GAMMAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4)
+CHUNK = 20
+HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
+UNKNOWN: Mapping[Scale, Verdict] = {}
+"""Not run to the end at any scale yet."""
+PRINTED = (
+    "Hoeffding's inequality has exp(-v**2 / (2 |u|**2)), and the Berry-Esseen ratio of the third to the second moments "
+    "is at most max|u| / |u|, on both sides of 0 (inventory, 002-E8); with these constants nothing is violated."
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    draws: int
+    """Random starts for the two lemmas."""
+    starts: int
+    """Gaussian starts for Corollary 12, for each k and n'."""
+    blocks: tuple[int, ...] = (16, 64, 256, 1024)
+
+
+SETTINGS = {
+    "quick": Settings(draws=200, starts=60),
+    "paper": Settings(draws=5000, starts=1000, blocks=(16, 64, 256, 1024, 4096)),
+}
+
+
+def solved_flows(k: int, draws: int) -> pd.DataFrame:
+    """Times by the solver and by another route: all ones to the two crossings at every n', and random starts."""
+    shares = [sign_shares(block, k, GAMMA) for block in BLOCKS]
+    rng = np.random.default_rng([k, 0])
+    random = np.abs(rng.normal(size=(draws, k)))
+    gains = np.concatenate(
+        [[each.near_chance for each in shares], [each.perfect for each in shares], np.exp(rng.uniform(-3, 8, draws))]
+    )
+    start = np.concatenate([np.ones((2 * len(shares), k)), random])
+    count = len(shares)
+    return pd.DataFrame(
+        {
+            "kind": ["near chance"] * count + ["perfect"] * count + ["random"] * draws,
+            "block": [*BLOCKS, *BLOCKS, *[0] * draws],
+            "solver": flow_times(start, gains),
+            "other": [equal_time(k, 1.0, math.sqrt(1 + gain)) for gain in gains[: 2 * count]]
+            + [time_to_gain(v, float(gain)) for v, gain in zip(random, gains[2 * count :], strict=True)],
+        }
+    )
+
+
+def sign_corollary(k: int) -> pd.DataFrame:
+    """Corollary 11: what is left of the time, beside the bound, at every n' and gamma for which there is one."""
+    rows = [
+        {"block": block, "gamma": gamma, "rest": sign_shares(block, k, gamma).rest,
+         "bound": sign_share_bound(block, k, gamma)}
+        for block in BLOCKS for gamma in GAMMAS
+    ]  # fmt: skip
+    return pd.DataFrame([row for row in rows if math.isfinite(row["bound"])])
+
+
+def gaussian_corollary(k: int, block: int, starts: int, seed: int) -> pd.DataFrame:
+    """Corollary 12: the same for Gaussian starts; where the lemmas say nothing the bound is infinite."""
+    rng = np.random.default_rng([k, block, seed])
+    weights = rng.normal(size=(starts, k, block))
+    weights[:, :, 0] = np.abs(weights[:, :, 0])  # signs with a positive product can all be made positive
+    return pd.DataFrame(
+        {
+            "start": np.arange(starts),
+            "rest": [real_shares(each, GAMMA).rest for each in weights],
+            "bound": [real_share_bound(each, GAMMA) for each in weights],
+        }
+    )
+
+
+def lemma5_slack(draws: int) -> pd.DataFrame:
+    """Lemma 5: by how much its bounds are kept, relative to the time, for random starts of three laws."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for draw in range(draws):
+        k, law = 3 + draw % 4, draw % 3
+        start = [np.abs(rng.normal(size=k)), rng.uniform(0.05, 1, k), np.ones(k)][law]
+        i, whole = int(rng.integers(k)), time_to_gain(start, math.inf)
+        b = math.hypot(start[i], math.exp(rng.uniform(-2, 4)))
+        bounds, time = lemma5(start, i, b), time_to_gain(start, b**2 - start[i] ** 2)
+        rows.append({"low": (time - bounds.time_low) / whole, "high": (bounds.rest_high - (whole - time)) / whole})
+    return pd.DataFrame(rows)
+
+
+def lemma6_slack(draws: int) -> pd.DataFrame:
+    """Lemma 6: by how much its bounds are kept, corrected and as printed, for random weights of three laws."""
+    rng = np.random.default_rng(6)
+    rows = []
+    for draw in range(draws):
+        k, block, law = 2 + draw % 4, int(rng.integers(3, 13)), draw % 3
+        shape = (k, block)
+        weights = np.abs([rng.normal(size=shape), rng.uniform(-1, 1, shape), np.ones(shape)][law])
+        weights[:, 0] = rng.uniform(0.2, 2.5) * np.linalg.norm(weights[:, 1:], axis=1) * rng.uniform(0.8, 1.2, k)
+        right, printed = lemma6(weights), lemma6(weights, printed=True)
+        rows.append(
+            {
+                "low": float(right.error - right.low),
+                "high": float(right.high - right.error),
+                "printed_low": float(printed.error - printed.low),
+                "printed_high": float(printed.high - printed.error),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def plan(settings: Settings) -> Iterator[Call]:
+    for k in DEGREES:
+        yield Call(
+            solved_flows, {"k": k, "draws": settings.draws}, {"part": "flow"}, seconds=1
+        )  # together: one compilation
+    for k in DEGREES:
+        yield Call(sign_corollary, {"k": k}, {"part": "corollary11"}, seconds=1)
+    for k in GAUSSIAN_DEGREES:
+        for block in settings.blocks:
+            for seed in range(settings.starts // CHUNK):
+                configuration = {"k": k, "block": block, "starts": CHUNK, "seed": seed}
+                yield Call(gaussian_corollary, configuration, {"part": "corollary12"}, seconds=1)
+    yield Call(lemma5_slack, {"draws": settings.draws}, {"part": "lemma5"}, seconds=1)
+    yield Call(lemma6_slack, {"draws": settings.draws}, {"part": "lemma6"}, seconds=1)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    last = max(BLOCKS)
+    of_degree = [
+        Claim(f"k{k}/{name}", f"k = {k}: {statement}", expected, region, HOLDS)
+        for k in DEGREES
+        for name, statement, expected, region in (
+            ("solver", "the solver's times from all ones against the closed form; the largest relative difference",
+             0.0, Region(0, 1e-8)),
+            ("unequal", "the solver's times from random starts against the integral; the largest relative difference",
+             0.0, Region(0, 1e-8)),
+            ("exponent", f"1 - T(.49)/T(0) falls as a power of n' from {min(BLOCKS)} to {last:,}; the exponent",
+             1 - k / 2, Region(1 - k / 2 - 0.1, 1 - k / 2 + 0.1)),
+            ("limit", f"(1 - T(.49)/T(0)) n'^(k/2 - 1) at n' = {last:,} over its limit for normal sums (ours)",
+             1.0, Region(0.9, 1.1)),
+            ("share", f"almost all of the time is spent at chance: T(.49)/T(0) at n' = {last:,}",
+             None, Region(low=0.95)),
+            ("corollary11", "random signs: violations of the bound that Lemmas 5 and 6 give, over n' and gamma",
+             0.0, Region(0, 0)),
+        )
+    ]  # fmt: skip
+    gaussian = [
+        Claim(f"k{k}/{name}", f"k = {k}: {statement}", expected, region, UNKNOWN)
+        for k in GAUSSIAN_DEGREES
+        for name, statement, expected, region in (
+            ("corollary12", "Gaussian starts: violations of the bound that Lemmas 5 and 6 give", 0.0, Region(0, 0)),
+            ("corollary12-exponent", "Gaussian starts: the median of 1 - T(.49)/T(0) falls as a power of n'",
+             1 - k / 2, Region(1 - k / 2 - 0.15, 1 - k / 2 + 0.15)),
+        )
+    ]  # fmt: skip
+    lemmas = [
+        Claim(
+            f"{lemma}/{name}",
+            f"{title}, {side}: violations in {settings.draws} random cases",
+            0.0,
+            Region(0, 0),
+            UNKNOWN,
+        )
+        for lemma, title in (("lemma5", "Lemma 5"), ("lemma6", "Lemma 6, corrected"))
+        for name, side in (("low", "lower bound"), ("high", "upper bound"))
+    ]
+    printed = [
+        Claim(
+            f"lemma6/printed-{name}",
+            f"Lemma 6 as printed, {name} bound: violations in {settings.draws} random cases",
+            0.0,
+            Region(0, 0),
+            UNKNOWN,
+            PRINTED,
+        )
+        for name in ("low", "high")
+    ]
+    return [*of_degree, *gaussian, *lemmas, *printed]
+
+
+def rests(table: pd.DataFrame, k: int) -> pd.Series:
+    """1 - T(.49)/T(0) by the solver, over n'."""
+    rows = table[(table.part == "flow") & (table.k == k)]
+    times = rows[rows.kind != "random"].pivot(index="block", columns="kind", values="solver")
+    return 1 - times["near chance"] / times["perfect"]
+
+
+def exponent(blocks: np.ndarray, values: np.ndarray) -> float:
+    return float(np.polyfit(np.log(blocks), np.log(values), 1)[0])
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """All but the medians of Corollary 12 are exact; those have a bootstrap over starts."""
+    table = results.table()
+    measured = {}
+    for k in DEGREES:
+        flow = table[(table.part == "flow") & (table.k == k)]
+        off = (flow.solver / flow.other - 1).abs()
+        rest, last = rests(table, k), max(BLOCKS)
+        measured[f"k{k}/solver"] = exactly(float(off[flow.kind != "random"].max()))
+        measured[f"k{k}/unequal"] = exactly(float(off[flow.kind == "random"].max()))
+        measured[f"k{k}/exponent"] = exactly(exponent(rest.index.to_numpy(float), rest.to_numpy()))
+        measured[f"k{k}/limit"] = exactly(float(rest[last]) * last ** (k / 2 - 1) / limit_of_scaled(k, 0.5 - GAMMA))
+        measured[f"k{k}/share"] = exactly(float(1 - rest[last]))
+        signs = table[(table.part == "corollary11") & (table.k == k)]
+        measured[f"k{k}/corollary11"] = violations(signs.bound - signs.rest)
+    for k in GAUSSIAN_DEGREES:
+        rows = table[(table.part == "corollary12") & (table.k == k)]
+        measured[f"k{k}/corollary12"] = violations(rows.bound - rows.rest)
+        # One row for each start, one column for each n': the starts of different n' are independent.
+        sample = np.stack([np.log(rows[rows.block == block].rest.to_numpy(float)) for block in settings.blocks], axis=1)
+        slope = lambda sample: exponent(np.array(settings.blocks, float), np.exp(np.median(sample, axis=0)))
+        measured[f"k{k}/corollary12-exponent"] = Measured(slope(sample), bootstrap_interval(sample, slope))
+    for lemma in ("lemma5", "lemma6"):
+        rows = table[table.part == lemma]
+        measured |= {f"{lemma}/{name}": violations(rows[name]) for name in ("low", "high")}
+    rows = table[table.part == "lemma6"]
+    measured |= {f"lemma6/printed-{name}": violations(rows[f"printed_{name}"]) for name in ("low", "high")}
+    return measured
+
+
+def violations(slack: pd.Series) -> Measured:
+    """How often a bound is broken by more than rounding."""
+    return exactly(float((slack < -1e-9).sum()))
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Error over time; what is left of the time over n', from all ones and from Gaussian starts."""
+    table = results.table()
+    figure, axes = panels(1, 3, width=3.6, height=3.0)
+    draw_errors(axes[0, 0])
+    draw_rests(axes[0, 1], table)
+    draw_gaussian(axes[0, 2], table, settings)
+    figure.suptitle("Gradient flow on disjoint PolyNets: long at chance, then suddenly perfect", fontsize=11)
+    return {"theorem7": figure}
+
+
+def draw_errors(axis: Axes) -> None:
+    """The exact error over time at k = 3, from all ones."""
+    k = DEGREES[0]
+    for i, block in enumerate((16, 64, 256, 4096)):
+        v = np.unique(np.concatenate([np.geomspace(1, block - 1, 600), np.arange(1, min(block, 400), 1.0)]))
+        share = [equal_time(k, 1.0, float(each)) / equal_time(k, 1.0, block - 1.0) for each in v]
+        axis.step(share, sign_error(block, k, v), where="post", label=f"n' = {block:,}", **ink(i))
+    axis.axhline(0.5 - GAMMA, color="0.6", linewidth=0.6)
+    axis.set(
+        xlabel="time, in units of T(0)", ylabel="error (line: 49%)", title=f"All ones, k = {k}", ylim=(-0.02, 0.52)
+    )
+    axis.legend(fontsize=7, loc="lower left")
+
+
+def draw_rests(axis: Axes, table: pd.DataFrame) -> None:
+    """From all ones, beside the limits."""
+    for i, k in enumerate(DEGREES):
+        rest = rests(table, k)
+        limit = limit_of_scaled(k, 0.5 - GAMMA) * rest.index.to_numpy(float) ** (1 - k / 2)
+        axis.plot(rest.index, rest, "os^"[i], color=ink(i)["color"], markersize=3.5, label=f"k = {k}, solver")
+        formula = f"{limit_of_scaled(k, 0.5 - GAMMA):.2f} n'$^{{{1 - k / 2:g}}}$"
+        axis.plot(rest.index, limit, linewidth=0.9, label=formula, **ink(i))
+    axis.set(xscale="log", yscale="log", xlabel="size of a block, n'", ylabel="1 − T(.49) / T(0)", title="All ones")
+    axis.legend(fontsize=6.5, ncols=1, loc="lower left")
+
+
+def draw_gaussian(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+    """Medians and the middle 80% over Gaussian starts."""
+    blocks = np.array(settings.blocks, float)
+    for i, k in enumerate(GAUSSIAN_DEGREES):
+        rows = table[(table.part == "corollary12") & (table.k == k)].groupby("block").rest
+        low, middle, high = (rows.quantile(q).to_numpy() for q in (0.1, 0.5, 0.9))
+        bars = np.stack([middle - low, high - middle])
+        axis.errorbar(blocks * 1.06**i, middle, bars, fmt="os"[i], color=ink(i)["color"], markersize=4, linewidth=0.8,
+                      label=f"k = {k}: median, 10% to 90%")  # fmt: skip
+        axis.plot(blocks, middle[-1] * (blocks / blocks[-1]) ** (1 - k / 2), linewidth=0.9,
+                  label=f"slope {1 - k / 2:g}", **ink(i))  # fmt: skip
+    axis.set(
+        xscale="log", yscale="log", xlabel="size of a block, n'", ylabel="1 − T(.49) / T(0)", title="Gaussian starts"
+    )
+    axis.legend(fontsize=6.5, loc="lower left")

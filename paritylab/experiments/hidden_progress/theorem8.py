@@ -1,0 +1,259 @@
+"""Theorems 8 and 13 of hidden-progress: SGD with an adaptive rate learns a disjoint PolyNet, at any batch size.
+
+A disjoint PolyNet, the product of k linear functions of blocks of n' coordinates, is trained on the correlation loss
+with one example a step. Block i has the rate 1 / (4 sqrt(2 T log(2 n T / delta)) prod over l != i of |w_l|_1), with the
+product outside of the root and the 4 that Azuma's inequality needs (inventory, 002-E9). From sign weights whose
+relevant ones have a positive product (half of all starts; by symmetry the all-ones start of Theorem 8 is one of them),
+T = 48 log(2 n T / delta) log(2k / epsilon) (3n' - 2)**(2k - 1) steps bring the error to epsilon, but for a chance of
+delta. The theorem is safe by far: at these sizes the error is 0 after a few percent of T.
+
+The proof goes by a martingale: s is what the steps so far have added to the weights, less the population gradient's
+part. It claims that |s| <= 1/2 all the time; that therefore the weights of irrelevant coordinates stay below 3/2 (Claim
+14), and that relevant ones keep their sign and grow at a steady rate (Claim 15). Every thousandth step is looked at.
+For irrelevant weights s is w(t) - w(0). For relevant ones the population's part is summed by the trapezoidal rule over
+the recorded steps, which is off by about 0.001. Errors are exact.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...analysis.polynet import polynet_error
+from ...bounds import polynet_steps
+from ...figures import INKS, panels
+from ...statistics import median_interval, quantile, wilson_interval
+from ...sweep import Results
+from ...training.optimizers import block_normalized_sgd
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, Scale, Verdict, exactly
+
+CASES = ((2, 3), (3, 2))
+"""k and n', small enough for the theorem's own number of steps."""
+LOOK = 1000
+HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    seeds: int
+    error: float
+    failure: float
+    lanes: int | None = None
+
+
+SETTINGS = {
+    "quick": Settings(seeds=64, error=0.25, failure=0.25, lanes=64),
+    "paper": Settings(seeds=1024, error=0.01, failure=0.01),
+}
+
+
+class Schedule(NamedTuple):
+    """The numbers of Theorem 13 for one case."""
+
+    steps: int
+    rate: float
+
+    @classmethod
+    def of(cls, k: int, block: int, settings: Settings) -> "Schedule":
+        """The least T, rounded up to whole looks."""
+        least = polynet_steps(block, k, error=settings.error, failure=settings.failure).value
+        steps = math.ceil(least / LOOK) * LOOK
+        return cls(steps, 1 / (4 * math.sqrt(2 * steps * math.log(2 * k * block * steps / settings.failure))))
+
+
+def case_name(k: int, block: int) -> str:
+    return f"k{k}/block{block}"
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    """Runs never end early: there is no validation batch."""
+    for k, block in CASES:
+        schedule = Schedule.of(k, block, settings)
+        yield pl.plan(
+            pl.Uniform(pl.Parity(k * block, support=range(0, k * block, block))),
+            pl.DisjointPolyNet(k, pl.SignInitialization(k)),
+            rate=schedule.rate,
+            optimizer=block_normalized_sgd,
+            loss=pl.correlation,
+            batch=1,
+            seeds=settings.seeds,
+            steps=schedule.steps,
+            every=LOOK,
+            validation=0,
+            records=(pl.Weights(tuple(range(k))),),
+            record_every=LOOK,
+            lanes=settings.lanes,
+            # At a weight of 16 a step is some 20 units of the last place of float32: rounding would show in s.
+            float64=True,
+            labels={"case": case_name(k, block)},
+        )
+
+
+def claims(settings: Settings) -> list[Claim]:
+    sure = 1 - settings.failure
+    return [
+        Claim(f"{case_name(k, block)}/{name}", f"k = {k}, n' = {block}: {statement}", expected, region, HOLDS)
+        for k, block in CASES
+        for name, statement, expected, region in (
+            (
+                "error",
+                f"after T = {Schedule.of(k, block, settings).steps:,} steps of one example the error is at most "
+                f"{settings.error:g}; the fraction of runs that start with a positive product",
+                sure,
+                Region(low=sure),
+            ),
+            ("martingale", "|s| stays at most 1/2; the fraction of these runs", sure, Region(low=sure)),
+            ("claim14", "Claim 14: the largest weight of an irrelevant coordinate", 1.5, Region(high=1.5)),
+            (
+                "claim15",
+                "Claim 15: relevant weights keep their sign and grow; the least lead over the claim's bound",
+                None,
+                Region(low=0),
+            ),
+            (
+                "time",
+                "the theorem is safe: the error is at most epsilon after what part of T; the median",
+                None,
+                Region(high=1),
+            ),
+        )
+    ]
+
+
+class Histories(NamedTuple):
+    """All runs of a case: recorded steps, and what is known of each run at each of them."""
+
+    steps: np.ndarray
+    good: np.ndarray
+    """Whether the product of the relevant weights starts positive."""
+    weights: np.ndarray
+    """run, time, block, coordinate."""
+    error: np.ndarray
+    martingale: np.ndarray
+    """The largest |s| so far at each time."""
+    lead: np.ndarray
+    """The least of |w_i1| less the bound of Claim 15, negative if the sign is lost."""
+
+
+def histories(settings: Settings, results: Results, k: int, block: int) -> Histories:
+    """The recorded weights of a case and what the proof says about them."""
+    schedule = Schedule.of(k, block, settings)
+    curves = results.curves()
+    curves = curves[curves.case == case_name(k, block)].sort_values(["seed", "step"])
+    steps = np.unique(curves.step)
+    weights = np.array(curves.weights.tolist(), float).reshape(-1, len(steps), k, block)
+    relevant, start = weights[..., 0], weights[:, :1]
+    moved = weights - start
+    moved[..., 0] -= drift(weights, schedule.rate, steps)
+    sign = np.sign(start[..., 0])
+    bound = 0.5 + steps[:, None] * schedule.rate * float(3 * block - 2) ** (1 - k)
+    return Histories(
+        steps,
+        np.prod(sign, axis=(1, 2)) > 0,
+        weights,
+        polynet_error(weights),
+        np.maximum.accumulate(np.abs(moved).max(axis=(2, 3)), axis=1),
+        (sign * relevant - bound)[:, 1:].min(axis=2),
+    )
+
+
+def drift(weights: np.ndarray, rate: float, steps: np.ndarray) -> np.ndarray:
+    """What the population gradient has added to each relevant weight, by the trapezoidal rule."""
+    shares = weights[..., 0] / np.abs(weights).sum(axis=-1)
+    k = shares.shape[-1]
+    others = np.stack([np.prod(np.delete(shares, i, axis=-1), axis=-1) for i in range(k)], axis=-1)
+    pieces = (others[:, 1:] + others[:, :-1]) / 2 * np.diff(steps)[None, :, None]
+    return rate * np.concatenate([np.zeros_like(pieces[:, :1]), np.cumsum(pieces, axis=1)], axis=1)
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Wilson's interval of each fraction; order statistics for the median; the extremes are what they are."""
+    measured = {}
+    for k, block in CASES:
+        name, runs = case_name(k, block), histories(settings, results, k, block)
+        good = runs.good
+        right = runs.error[good] <= settings.error
+        # The first look from which on the error stays at most epsilon.
+        settled = (np.logical_and.accumulate(right[:, ::-1], axis=1)[:, ::-1]).argmax(axis=1)
+        share = np.where(right[:, -1], runs.steps[settled], np.inf) / runs.steps[-1]
+        measured[f"{name}/error"] = fraction(right[:, -1])
+        measured[f"{name}/martingale"] = fraction(runs.martingale[good, -1] <= 0.5)
+        measured[f"{name}/claim14"] = exactly(float(np.abs(runs.weights[good][..., 1:]).max()))
+        measured[f"{name}/claim15"] = exactly(float(runs.lead[good].min()))
+        measured[f"{name}/time"] = Measured(quantile(share, 0.5), median_interval(share))
+    return measured
+
+
+def fraction(true: np.ndarray) -> Measured:
+    return Measured(float(true.mean()), wilson_interval(int(true.sum()), len(true)))
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """A row for each case: the error, the weights, the martingale."""
+    figure, axes = panels(len(CASES), 3, width=3.4, height=2.3)
+    for row, (k, block) in zip(axes, CASES, strict=True):
+        runs = histories(settings, results, k, block)
+        draw_error(row[0], runs, settings)
+        draw_weights(row[1], runs, Schedule.of(k, block, settings), k, block)
+        draw_martingale(row[2], runs)
+        row[0].set_title(f"k = {k}, n' = {block}: exact error")
+        for axis in row:
+            axis.set_xlabel("steps of one example (millions)")
+        row[0].set_xlabel("steps of one example")
+    axes[0, 0].legend(fontsize=7, loc="upper right")
+    axes[0, 1].legend(fontsize=7, loc="upper left", ncols=2)
+    axes[0, 2].legend(fontsize=7)
+    figure.suptitle("SGD with the adaptive rate of Theorem 13 on disjoint PolyNets", fontsize=11)
+    return {"theorem8": figure}
+
+
+def thinned(runs: Histories) -> np.ndarray:
+    """Some hundred times to draw, the first ones all."""
+    last = len(runs.steps) - 1
+    return np.unique(np.concatenate([np.linspace(0, last, 300), np.geomspace(1, last, 300)]).astype(int))
+
+
+def draw_error(axis: Axes, runs: Histories, settings: Settings) -> None:
+    """The median and the worst run of those that start well, and the median of the others."""
+    at = thinned(runs)
+    t = runs.steps[at]
+    good, bad = runs.error[runs.good][:, at], runs.error[~runs.good][:, at]
+    axis.plot(t, np.median(good, axis=0), color=INKS[0], label="positive product, median")
+    axis.plot(t, good.max(axis=0), color=INKS[0], linestyle=":", label="positive product, worst")
+    if len(bad):
+        axis.plot(t, np.median(bad, axis=0), color="0.6", linestyle="--", label="negative product, median")
+    axis.axhline(settings.error, color=INKS[1], linewidth=0.8, linestyle="-.", label="$\\epsilon$")
+    axis.set(ylim=(-0.02, 1.3), xscale="log")
+
+
+def draw_weights(axis: Axes, runs: Histories, schedule: Schedule, k: int, block: int) -> None:
+    """Relevant and irrelevant weights, and the bounds of Claims 14 and 15."""
+    at = thinned(runs)
+    t = runs.steps[at] / 1e6
+    size = np.abs(runs.weights[runs.good][:, at])
+    for part, color, label in ((size[..., 0], INKS[0], "relevant"), (size[..., 1:], INKS[2], "irrelevant")):
+        values = np.moveaxis(part, 1, 0).reshape(len(at), -1)
+        axis.fill_between(
+            t, values.min(axis=1), values.max(axis=1), color=color, alpha=0.35, label=f"{label}, all runs"
+        )
+    bound = 0.5 + runs.steps[at] * schedule.rate * float(3 * block - 2) ** (1 - k)
+    axis.plot(t, bound, color=INKS[0], linestyle="--", linewidth=0.9, label="Claim 15: above")
+    axis.axhline(1.5, color=INKS[2], linestyle="-.", linewidth=0.9, label="Claim 14: below")
+    axis.set(yscale="log", ylim=(0.4, 1000), title="|weights|")
+
+
+def draw_martingale(axis: Axes, runs: Histories) -> None:
+    """The largest |s| so far of each run that starts well."""
+    at = thinned(runs)
+    values = runs.martingale[runs.good][:, at]
+    axis.plot(runs.steps[at] / 1e6, values.T, color="0.7", linewidth=0.4)
+    axis.plot(runs.steps[at] / 1e6, np.median(values, axis=0), color=INKS[0], label="median over runs")
+    axis.axhline(0.5, color=INKS[1], linestyle="-.", label="Azuma: 1/2")
+    axis.set(ylim=(0, 0.55), title="largest |s| so far")

@@ -1,0 +1,82 @@
+"""The theory runs of hidden-progress, made small: their claims come out, and their numbers by another route."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from paritylab.analysis.gaps import majority_gap
+from paritylab.analysis.sums import gradient_by_sums
+from paritylab.experiments.base import judge
+from paritylab.experiments.hidden_progress import proposition5, theorem4, theorem7, theorem8
+from paritylab.experiments.reproduce import judged
+from paritylab.figures import plt
+from paritylab.networks import relu
+from paritylab.sweep import Sweep
+
+
+def run(experiment, settings, folder):
+    """All of an experiment but its size, in this process: its results, and verdict and value of each claim."""
+    with ThreadPoolExecutor(1) as here:
+        results = Sweep(experiment.plan(settings)).run(folder, executor=here)
+    assert results.missing == 0
+    for figure in experiment.plot(settings, results).values():
+        figure.canvas.draw()
+        plt.close(figure)
+    found = judged(experiment, settings, results)
+    return results, {claim.name: (judge(claim.region, measured.interval), measured.value) for claim, measured in found}
+
+
+def test_proposition_5_made_small(tmp_path):
+    settings = proposition5.Settings(((9, 2), (31, 4)), 5, ((9, 2), (15, 2)), 30, ((9, 2),))
+    _, claims = run(proposition5, settings, tmp_path)
+    for neuron in proposition5.NEURONS:
+        assert claims[f"noise/{neuron}/below"] == ("holds", 1) and claims[f"noise/{neuron}/above"] == ("holds", 0)
+    assert claims["noise/tie"] == ("fails", 0)
+    assert claims["samples/n9/k2/hoeffding"][1] == 1
+
+
+def test_sums_over_examples_are_the_gradient_that_is_meant():
+    n, k, count = 15, 4, 200_000
+    mean = proposition5.sum_over(np.random.default_rng(0), n, k, count) / count
+    exact = gradient_by_sums(np.ones(n, int), range(k), relu).weight
+    assert np.abs(mean - exact).max() < 5 * np.sqrt(0.5 / count)
+    assert np.abs(exact[:k]) == pytest.approx(majority_gap(n, k).gamma)
+
+
+def test_theorem_7_made_small(tmp_path, monkeypatch):
+    monkeypatch.setattr(theorem7, "BLOCKS", (64, 512))
+    monkeypatch.setattr(theorem7, "CHUNK", 5)
+    settings = theorem7.Settings(draws=20, starts=5, blocks=(12, 64))
+    _, claims = run(theorem7, settings, tmp_path)
+    for k in theorem7.DEGREES:
+        for name in ("solver", "unequal", "corollary11"):
+            assert claims[f"k{k}/{name}"][0] == "holds"
+    assert claims["k3/share"][1] == pytest.approx(1 - 2.88 / np.sqrt(512), abs=0.03)
+    for name in ("k3/corollary12", "k4/corollary12", "lemma5/low", "lemma5/high", "lemma6/low", "lemma6/high"):
+        assert claims[name] == ("holds", 0), name
+    assert claims["lemma6/printed-low"][0] == claims["lemma6/printed-high"][0] == "fails"
+
+
+def test_theorem_8_made_small(tmp_path, monkeypatch):
+    monkeypatch.setattr(theorem8, "CASES", ((2, 2),))
+    settings = theorem8.Settings(seeds=24, error=0.45, failure=0.45, lanes=24)
+    results, claims = run(theorem8, settings, tmp_path)
+    assert {verdict for verdict, _ in claims.values()} == {"holds"}
+    runs = theorem8.histories(settings, results, 2, 2)
+    # For two blocks the population's part of the movement is rate * (w_j1 / |w_j|_1), summed over all steps; at the
+    # start, where all weights are signs, that is half of the rate a step.
+    first = theorem8.drift(runs.weights[:, :2], 1.0, runs.steps[:2])[:, 1]
+    assert np.abs(first) == pytest.approx(theorem8.LOOK / 2, rel=0.02)
+    assert 0 < runs.martingale[runs.good, -1].max() < 0.2
+
+
+def test_where_the_error_of_theorem_4_falls():
+    shares = np.array([0.1, 1.0, 10.0])
+    assert theorem4.crossing(shares, np.array([[0.5, 0.5, 0.0]])) == pytest.approx(10**0.5)
+    assert theorem4.crossing(shares, np.array([[0.5, 0.0, 0.0], [0.5, 0.1, 0.0], [0.5, 0.2, 0.1]])) < 1
+    assert theorem4.crossing(shares, np.full((2, 3), 0.5)) == 10 and theorem4.crossing(shares, np.zeros((2, 3))) == 0.1
+    # The theorem's batch in units of n / xi**2, by the formula of the inventory (002-T10).
+    n, k, eps, r = 31, 4, 0.1, 767
+    expected = 2**12 * k**2 * np.log(128 * k**3 * n / eps) * np.log(32 * n * r / eps)
+    assert theorem4.theorem_share(n) == pytest.approx(expected, rel=1e-9)
