@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         AbstractOutputs as AbstractOutputs,
         EasyHalf as EasyHalf,
         Encoded as Encoded,
+        EqualBits as EqualBits,
         FlippedLabels as FlippedLabels,
         Generative as Generative,
         IndependentOutputs as IndependentOutputs,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         OutputMoments as OutputMoments,
         Points as Points,
         Product as Product,
+        RandomLeaky as RandomLeaky,
         RandomSubset as RandomSubset,
         RandomTask as RandomTask,
         SharedSign as SharedSign,
@@ -32,8 +34,10 @@ if TYPE_CHECKING:
         draw as draw,
         equal_gates as equal_gates,
         independent_gates as independent_gates,
+        leaky as leaky,
         leave_one_out as leave_one_out,
         noisy_equal as noisy_equal,
+        population as population,
         random_subset as random_subset,
         separation as separation,
         sparse_pairs as sparse_pairs,
@@ -57,6 +61,7 @@ if TYPE_CHECKING:
         SignInitialization as SignInitialization,
         Sinusoid as Sinusoid,
         TernaryInitialization as TernaryInitialization,
+        TernaryPairs as TernaryPairs,
         Transformer as Transformer,
         TriangleWave as TriangleWave,
         UniformInitialization as UniformInitialization,
@@ -95,11 +100,16 @@ if TYPE_CHECKING:
     )
     from .training import (
         AbstractRecord as AbstractRecord,
+        ErrorsByPart as ErrorsByPart,
+        FirstThen as FirstThen,
         FreshError as FreshError,
         FreshLoss as FreshLoss,
         Hinge as Hinge,
+        LayerDrift as LayerDrift,
+        LinearFall as LinearFall,
         Optimizer as Optimizer,
         Outcome as Outcome,
+        Parameters as Parameters,
         Progress as Progress,
         Runs as Runs,
         SampleError as SampleError,
@@ -119,15 +129,16 @@ _HOMES = {
     "targets": "GATES AbstractTarget GateProduct Parity Symmetric TreeCircuit as_inner_product circuit_from_formula "
     "count_of_functions full_parity inner_product_mod_two majority parity_circuit random_circuit "
     "random_disjoint_parity random_gate_product random_parity random_symmetric razborov_sherstov",
-    "distributions": "AbstractDistribution AbstractOutputs EasyHalf Encoded FlippedLabels Generative "
-    "IndependentOutputs Mixture OutputMoments Points Product RandomSubset RandomTask SharedSign ShiftedInputs Uniform "
-    "balanced_gates draw equal_gates independent_gates leave_one_out noisy_equal random_subset "
+    "distributions": "AbstractDistribution AbstractOutputs EasyHalf Encoded EqualBits FlippedLabels Generative "
+    "IndependentOutputs Mixture OutputMoments Points Product RandomLeaky RandomSubset RandomTask SharedSign ShiftedInputs Uniform "
+    "balanced_gates draw equal_gates independent_gates leaky leave_one_out noisy_equal population random_subset "
     "separation sparse_pairs stealth",
     "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet FourierFeatures FrozenGates "
     "GaussianInitialization GlorotInitialization Linearized NeuronRecipe OscillatingPolynomial PolyNet Power "
     "RandomFeatures SignInitialization Sinusoid "
-    "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag realize relu relu6 sigmoid square",
-    "training": "AbstractRecord FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError Snapshot "
+    "TernaryInitialization TernaryPairs Transformer TriangleWave UniformInitialization Zigzag realize relu relu6 sigmoid square",
+    "training": "AbstractRecord ErrorsByPart FirstThen FreshError FreshLoss Hinge LayerDrift LinearFall Optimizer "
+    "Outcome Parameters Progress Runs SampleError Snapshot "
     "ValidationError Weights correlation logistic plan square_loss train",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -100,6 +100,9 @@ EXPERIMENTS = {
     "hidden-progress/fig12": ExperimentEntry(
         "hidden_progress.figure12", "Fourier gaps of sinusoidal neurons, at the start and along SGD", 40
     ),
+    "learning-parities/linear": ExperimentEntry(
+        "learning_parities.linear", "what no linear method with fixed features can do: proven optima and bounds", 40
+    ),
     "learning-parities/ntk": ExperimentEntry(
         "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
     ),
