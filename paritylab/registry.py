@@ -100,8 +100,14 @@ EXPERIMENTS = {
     "hidden-progress/fig12": ExperimentEntry(
         "hidden_progress.figure12", "Fourier gaps of sinusoidal neurons, at the start and along SGD", 40
     ),
+    "learning-parities/separation": ExperimentEntry(
+        "learning_parities.separation", "a network learns the leaky parity, linear methods do not", 100
+    ),
     "learning-parities/linear": ExperimentEntry(
         "learning_parities.linear", "what no linear method with fixed features can do: proven optima and bounds", 40
+    ),
+    "learning-parities/lemmas": ExperimentEntry(
+        "learning_parities.lemmas", "Lemmas 5 to 16 as a table, with exact or measured constants", 30
     ),
     "learning-parities/ntk": ExperimentEntry(
         "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15

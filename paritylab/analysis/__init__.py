@@ -10,16 +10,16 @@ from .correlations import (
     reveals_gates as reveals_gates,
 )
 from .exact_start import AfterFirstStep as AfterFirstStep, StepTable as StepTable, step_table as step_table
+from .feature_correlations import (
+    cosine_correlations as cosine_correlations,
+    ternary_correlations as ternary_correlations,
+    ternary_gate_correlations as ternary_gate_correlations,
+)
 from .first_step import (
     FirstStep as FirstStep,
     first_correlations as first_correlations,
     first_step as first_step,
     first_step_quality as first_step_quality,
-)
-from .feature_correlations import (
-    cosine_correlations as cosine_correlations,
-    ternary_correlations as ternary_correlations,
-    ternary_gate_correlations as ternary_gate_correlations,
 )
 from .fourier import Spectrum as Spectrum, spectrum as spectrum, table_of as table_of
 from .gaps import (

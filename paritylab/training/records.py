@@ -143,7 +143,7 @@ class ErrorsByPart(AbstractRecord):
     name = "errors_by_part"
 
     def __check_init__(self) -> None:
-        if not 1 <= self.together or self.points < 1 or self.points % self.together:
+        if self.together < 1 or self.points < 1 or self.points % self.together:
             raise ValueError(
                 f"The points are looked at in equal lots, got points={self.points} and together={self.together}. Make "
                 "the first a multiple of the second."

@@ -101,7 +101,9 @@ def curve(embedding: str, features: int, norms: tuple[float, ...], sets: int, se
     x, rows = np.asarray(cube(N), np.float64), []
     for which, chosen in enumerate(drawn_sets(N, K, sets, seed).tolist()):
         learned = embedding == "learned"
-        psi = learned_table(tuple(chosen), features, seed + which) if learned else table(embedding, N, K, features, seed)  # type: ignore[arg-type]
+        psi = (
+            learned_table(tuple(chosen), features, seed + which) if learned else table(embedding, N, K, features, seed)
+        )  # type: ignore[arg-type]
         y = x[:, chosen].prod(axis=1)
         equal = np.abs(x[:, chosen].sum(axis=1)) == K
         mixture = (2.0**-N + equal * 2.0 ** (K - 1 - N)) / 2
@@ -176,7 +178,9 @@ def plan(settings: Settings) -> Iterator[Call]:
     for n, k in settings.large:
         for embedding in LARGE:
             given = {"embedding": embedding, "n": n, "k": k, "features": settings.large_features}
-            yield Call(lengths, {**given, "sets": settings.large_sets, "seed": 0}, labels={"part": "large"}, seconds=8.0)
+            yield Call(
+                lengths, {**given, "sets": settings.large_sets, "seed": 0}, labels={"part": "large"}, seconds=8.0
+            )
     for kernel in KERNELS:
         for n in settings.dimensions:
             for k in (3, 5):
@@ -245,7 +249,7 @@ def claims(settings: Settings) -> list[Claim]:
         Claim(
             f"large/n{n}-k{k}/{name}",
             f"{TITLES[name]}, N = {size(name, n, settings.large_features):,} features, n = {n}, k = {k}: the mean over "
-            f"{settings.large_sets} random A of 1 - B |E[f_A Psi]|, below which no loss on the uniform half is, at B = 1",
+            f"{settings.large_sets} random A of 1 - B |E[f_A Psi]| at B = 1, below which no loss on the uniform half is",
             "about 1",
             Region(low=HINGE_LEAST),
         )
@@ -254,8 +258,8 @@ def claims(settings: Settings) -> list[Claim]:
     ]
     above = Claim(
         "large/elementary",
-        f"the same at norms {', '.join(f'{norm:g}' for norm in LARGE_NORMS)} is above 1 - B sqrt(N/C(n,k)) wherever that "
-        "is positive; the least difference",
+        f"the same at norms {', '.join(f'{norm:g}' for norm in LARGE_NORMS)} is above 1 - B sqrt(N/C(n,k)) wherever "
+        "that is positive; the least difference",
         "at least 0",
         Region(low=0.0),
     )
@@ -367,7 +371,9 @@ def draw_large(axis: Axes, settings: Settings, rows: pd.DataFrame) -> None:
             losses = [1 - norm * here.length.mean() for norm in LARGE_NORMS]
             label = TITLES[name] if j == 0 else None
             style = "-" if j == 0 else "--"
-            axis.plot(LARGE_NORMS, losses, marker="osD^"[i], markersize=3.5, color=INKS[i], linestyle=style, label=label)
+            axis.plot(
+                LARGE_NORMS, losses, marker="osD^"[i], markersize=3.5, color=INKS[i], linestyle=style, label=label
+            )
         bound = [fixed_features(n, k, features=settings.large_features, norm=norm).value for norm in LARGE_NORMS]
         style = "-" if j == 0 else "--"
         axis.plot(LARGE_NORMS, bound, color="0.6", linestyle=style, linewidth=1, label=f"bound, n = {n}, k = {k}")
