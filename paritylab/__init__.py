@@ -130,9 +130,9 @@ _HOMES = {
     "count_of_functions full_parity inner_product_mod_two majority parity_circuit random_circuit "
     "random_disjoint_parity random_gate_product random_parity random_symmetric razborov_sherstov",
     "distributions": "AbstractDistribution AbstractOutputs EasyHalf Encoded EqualBits FlippedLabels Generative "
-    "IndependentOutputs Mixture OutputMoments Points Product RandomLeaky RandomSubset RandomTask SharedSign ShiftedInputs "
-    "Uniform balanced_gates draw equal_gates independent_gates leaky leave_one_out noisy_equal population random_subset "
-    "separation sparse_pairs stealth",
+    "IndependentOutputs Mixture OutputMoments Points Product RandomLeaky RandomSubset RandomTask SharedSign "
+    "ShiftedInputs Uniform balanced_gates draw equal_gates independent_gates leaky leave_one_out noisy_equal "
+    "population random_subset separation sparse_pairs stealth",
     "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet FourierFeatures FrozenGates "
     "GaussianInitialization GlorotInitialization Linearized NeuronRecipe OscillatingPolynomial PolyNet Power "
     "RandomFeatures SignInitialization Sinusoid TernaryInitialization TernaryPairs "

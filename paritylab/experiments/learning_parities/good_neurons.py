@@ -72,9 +72,8 @@ def parity_by_features(k: int) -> Float[np.ndarray, " features"]:
 
 
 def constants_of_lemma_12(k: int, epsilon: float = EPSILON) -> tuple[float, float]:
-    """B and B~ of |u*| <= B k^5 / sqrt(q), |u*|_0 = B~ q / k^2.5 if each r has as many of the 2q neurons as Lemma 11 says.
-
-    m = 2q eps / (112 k^2.5) of them share 2 a_r |r| / b.
+    """B and B~ of |u*| <= B k^5 / sqrt(q) and |u*|_0 = B~ q / k^2.5, with as many neurons for each r as Lemma 11 says:
+    2q eps / (112 k^2.5) of them share 2 a_r |r| / b.
     """
     r = np.arange(-k, k + 1, 2)
     each = 2 * parity_by_features(k) * np.abs(r) * 8 * k

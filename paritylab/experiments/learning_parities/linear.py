@@ -249,7 +249,7 @@ def claims(settings: Settings) -> list[Claim]:
         Claim(
             f"large/n{n}-k{k}/{name}",
             f"{TITLES[name]}, N = {size(name, n, settings.large_features):,} features, n = {n}, k = {k}: the mean over "
-            f"{settings.large_sets} random A of 1 - B |E[f_A Psi]| at B = 1, below which no loss on the uniform half is",
+            f"{settings.large_sets} random A of 1 - B |E[f_A Psi]| at B = 1, which no loss there is below",
             "about 1",
             Region(low=HINGE_LEAST),
         )
