@@ -1,4 +1,4 @@
-"""The network after its exact first step, by three routes: neuron by neuron, by table, by the engine on a population."""
+"""The network after its exact first step: neuron by neuron, by table, by the engine on a population."""
 
 import equinox as eqx
 import numpy as np
@@ -74,7 +74,9 @@ def test_the_engine_takes_the_theorem_s_first_step_on_the_population():
         lanes=1,
     )
     expected = AfterFirstStep(6, support)(n, key=init_key(np.uint32(0)))
-    arrays = np.concatenate([np.ravel(each) for each in eqx.filter(expected, eqx.is_inexact_array).hidden[0].__dict__.values()])
+    arrays = np.concatenate(
+        [np.ravel(each) for each in eqx.filter(expected, eqx.is_inexact_array).hidden[0].__dict__.values()]
+    )
     parameters = np.stack(list(runs.curves().parameters))
     assert runs.curves().step.tolist() == [0, 1, 2]
     np.testing.assert_allclose(parameters[1][: len(arrays)], arrays, rtol=0, atol=3e-6)

@@ -34,8 +34,16 @@ def test_against_a_general_solver():
         jac=lambda v: np.concatenate([np.zeros(3), share]),
         bounds=[(None, None)] * 3 + [(0, None)] * 12,
         constraints=[
-            {"type": "ineq", "fun": lambda v: signed @ v[:3] + v[3:] - 1, "jac": lambda v: np.hstack([signed, np.eye(12)])},
-            {"type": "ineq", "fun": lambda v: 0.49 - v[:3] @ v[:3], "jac": lambda v: np.append(-2 * v[:3], np.zeros(12))},
+            {
+                "type": "ineq",
+                "fun": lambda v: signed @ v[:3] + v[3:] - 1,
+                "jac": lambda v: np.hstack([signed, np.eye(12)]),
+            },
+            {
+                "type": "ineq",
+                "fun": lambda v: 0.49 - v[:3] @ v[:3],
+                "jac": lambda v: np.append(-2 * v[:3], np.zeros(12)),
+            },
         ],
         method="SLSQP",
         options={"ftol": 1e-12},

@@ -272,8 +272,8 @@ ROWS = (
     Row("lemma-12-outside", "Lemma 12: largest weight outside A of its neurons", None, Region(0, 0)),
     Row(
         "lemma-12-norm",
-        "Lemma 12: B of |u*| <= B k^5 / sqrt(q); the proof's count of neurons gives 22.8",
-        22.8,
+        "Lemma 12: B of |u*| <= B k^5 / sqrt(q); the proof's count of neurons gives 25.4",
+        25.4,
         Region(high=NORM),
     ),
     Row(
