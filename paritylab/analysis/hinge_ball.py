@@ -91,6 +91,16 @@ class _State(NamedTuple):
     b: np.ndarray
     m: float
 
+    def after(self, move: "_State", reach: float) -> "_State":
+        """The state after a step of some length along a move."""
+        return _State(
+            self.w + reach * move.w,
+            self.xi + reach * move.xi,
+            self.a + reach * move.a,
+            self.b + reach * move.b,
+            self.m + reach * move.m,
+        )
+
 
 def _interior(signed: np.ndarray, share: np.ndarray, radius: float, tolerance: float) -> HingeOptimum:
     """Predictor and corrector until the gap is closed."""
@@ -107,7 +117,7 @@ def _interior(signed: np.ndarray, share: np.ndarray, radius: float, tolerance: f
         # A predictor that stops at a wall soon knows little of the curvature beyond it.
         toward = step.direction(target, ahead, reach**2)
         reach = min(1.0, TO_THE_EDGE * step.reach(toward))
-        state = _State(*(old + reach * move for old, move in zip(state, toward, strict=True)))
+        state = state.after(toward, reach)
         best = min(best, _proven(signed, share, radius, state.w, np.clip(state.a, 0, share)), key=lambda f: f.gap)
         if best.gap <= tolerance or reach < 1e-10:
             break
@@ -157,6 +167,6 @@ class _System:
 
     def after(self, move: _State, reach: float) -> float:
         """The mean product of multiplier and slack after a step."""
-        w, xi, a, b, m = (old + reach * change for old, change in zip(self.state, move, strict=True))
+        w, xi, a, b, m = self.state.after(move, reach)
         s, t = xi + self.signed @ w - 1, max((self.radius**2 - w @ w) / 2, 0.0)
         return float((a @ s + b @ xi + m * t) / (2 * len(s) + 1))
