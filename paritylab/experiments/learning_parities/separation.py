@@ -12,11 +12,12 @@ least k^34, a rate of k^2/(T sqrt(q))) are out of reach; for k = 3 a rate of 0.5
 linearly to 0 are enough (0.1 with twice as many steps still errs on one in ten). A network succeeds if it makes no
 mistake on more than 100,000 fresh points of each half.
 
-Freezing the first layer after its first step is what the proof compares with, and it works for k = 3. For k = 5 the
-features of the frozen layer are as good in principle (they separate all points), but they are small and nearly
-collinear: the least norm |u| of a separator with margin 1 is so large that the bound on the loss of
-gradient descent, |u|^2 / (2 rate steps), says nothing within any budget here. Training the first layer as
-well makes the features grow and their kinks move to where they are needed.
+Freezing the first layer after its first step is what the proof compares with. Within these steps it does not
+work: the frozen units separate all points, but they are small and nearly collinear, and the least norm |u| of
+a second layer with margin 1 is about 60 for k = 3 and 160 for k = 5. The bound on the loss of gradient descent,
+|u|^2 / (2 sum of rates), is above 1 and says nothing. For k = 5 the frozen network ends at an error of 31% on the
+uniform half: it is right but where the bits in A add up to 3 or -3. For k = 3 we had expected it to work, and at
+the constant rate of 0.5 it overshoots. Training the first layer as well makes the units grow and moves their kinks.
 
 The linear side, for comparison: the exact least hinge loss on the uniform half of two kernels over the
 ball of radius 10, and the bound for any kernel. See `learning-parities/linear` for more of them.
@@ -48,6 +49,11 @@ POINTS = 102_400
 """Of each half; the first multiple of 2,048 above 100,000."""
 RADIUS = 10.0
 LEAST_RATIO = 1000.0
+OVERSHOOTS = (
+    "We expected the frozen layer to do for k = 3. Its units separate all points, but only with a second layer of norm "
+    "about 60; with 2,000 steps of rate 0.5 the analysis promises no loss below 1.6, and at this constant rate the output "
+    "jumps from step to step (hinge loss about 4). Both layers together succeed with every seed."
+)
 
 
 @dataclass(frozen=True)
@@ -235,6 +241,8 @@ def case_claims(case: Case, settings: Settings) -> list[Claim]:
             + "; the fraction of seeds without a mistake",
             None,
             Region(low=0.5) if case.k == 3 else Region(high=0.5),
+            {"quick": "fails"} if case.k == 3 else {"quick": "holds"},
+            OVERSHOOTS if case.k == 3 else "",
         ),
         Claim(
             f"{case.name}/frozen-bound",
@@ -243,6 +251,7 @@ def case_claims(case: Case, settings: Settings) -> list[Claim]:
             + ("is not vacuous" if case.k == 3 else "is vacuous (more than 1)"),
             None,
             Region(high=1.0) if case.k == 3 else Region(low=1.0),
+            {"quick": "inconclusive"} if case.k == 3 else {"quick": "holds"},
         ),
     ]
 
