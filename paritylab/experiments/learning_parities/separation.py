@@ -51,7 +51,7 @@ RADIUS = 10.0
 LEAST_RATIO = 1000.0
 OVERSHOOTS = (
     "We expected the frozen layer to do for k = 3. Its units separate all points, but only with a second layer of norm "
-    "about 60; with 2,000 steps of rate 0.5 the analysis promises no loss below 1.6, and at this constant rate the output "
+    "about 60; with 2,000 steps of rate 0.5 the analysis promises no loss below 1.6, and at this rate the output "
     "jumps from step to step (hinge loss about 4). Both layers together succeed with every seed."
 )
 
