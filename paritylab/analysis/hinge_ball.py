@@ -17,8 +17,8 @@ from jaxtyping import Float, Num
 from scipy.linalg import cho_factor, cho_solve
 
 MOST_ITERATIONS = 80
-TO_THE_EDGE = 0.995
-"""How much of the way to the nearest wall a step goes."""
+TO_THE_EDGE = (0.995, 0.9, 0.7)
+"""How much of the way to the nearest wall a step goes; where the first ends too early, the next one tries."""
 
 
 class HingeOptimum(NamedTuple):
@@ -61,7 +61,12 @@ def best_hinge_over_ball(
     first = _without_corners(signed, share, float(radius))
     if first.gap <= tolerance:
         return first
-    return min(first, _interior(signed, share, float(radius), tolerance), key=lambda found: found.gap)
+    for edge in TO_THE_EDGE:
+        found = _interior(signed, share, float(radius), tolerance, edge)
+        first = min(first, found, key=lambda each: each.gap)
+        if first.gap <= tolerance:
+            break
+    return first
 
 
 def _proven(
@@ -102,8 +107,8 @@ class _State(NamedTuple):
         )
 
 
-def _interior(signed: np.ndarray, share: np.ndarray, radius: float, tolerance: float) -> HingeOptimum:
-    """Predictor and corrector until the gap is closed."""
+def _interior(signed: np.ndarray, share: np.ndarray, radius: float, tolerance: float, edge: float) -> HingeOptimum:
+    """Predictor and corrector until the gap is closed; the more careful, the nearer to the centre."""
     points, size = signed.shape
     state = _State(np.zeros(size), np.full(points, 2.0), share / 2, share / 2, 2 / radius**2)
     best = HingeOptimum(state.w, 1.0, 0.0)
@@ -113,10 +118,10 @@ def _interior(signed: np.ndarray, share: np.ndarray, radius: float, tolerance: f
             break
         ahead = step.direction(0.0)
         reach = min(1.0, step.reach(ahead))
-        target = step.complementarity * (step.after(ahead, reach) / step.complementarity) ** 3
+        target = step.complementarity * max((step.after(ahead, reach) / step.complementarity) ** 3, (1 - edge) ** 2)
         # A predictor that stops at a wall soon knows little of the curvature beyond it.
         toward = step.direction(target, ahead, reach**2)
-        reach = min(1.0, TO_THE_EDGE * step.reach(toward))
+        reach = min(1.0, edge * step.reach(toward))
         state = state.after(toward, reach)
         best = min(best, _proven(signed, share, radius, state.w, np.clip(state.a, 0, share)), key=lambda f: f.gap)
         if best.gap <= tolerance or reach < 1e-10:
