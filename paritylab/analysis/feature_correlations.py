@@ -35,7 +35,7 @@ def ternary_correlations(
     """E[chi_A ReLU6(w . x / sqrt(n) + b)] for weights in {-1, 0, 1} and odd k: learning-parities' own start.
 
     >>> ternary_correlations(np.array([[1, 1, 1, 0]]), 0.1, np.array([0, 1, 2])).round(4).tolist()
-    [-0.1125]
+    [-0.025]
     """
     table, active, plus, minus = _places(weights, bias, support)
     return table.output[active, plus, minus]
