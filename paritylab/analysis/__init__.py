@@ -9,6 +9,12 @@ from .correlations import (
     node_correlations as node_correlations,
     reveals_gates as reveals_gates,
 )
+from .exact_start import AfterFirstStep as AfterFirstStep, StepTable as StepTable, step_table as step_table
+from .feature_correlations import (
+    cosine_correlations as cosine_correlations,
+    ternary_correlations as ternary_correlations,
+    ternary_gate_correlations as ternary_gate_correlations,
+)
 from .first_step import (
     FirstStep as FirstStep,
     first_correlations as first_correlations,
@@ -47,6 +53,7 @@ from .gradients import (
     slope_polynomial as slope_polynomial,
 )
 from .heavy import Heavy as Heavy, heavy_coefficients as heavy_coefficients
+from .hinge_ball import HingeOptimum as HingeOptimum, best_hinge_over_ball as best_hinge_over_ball
 from .kernels import (
     SupportVectorMachine as SupportVectorMachine,
     conjugate_kernel as conjugate_kernel,

@@ -21,6 +21,7 @@ from .easy import (
 )
 from .generative import Generative as Generative
 from .inputs import Product as Product, Uniform as Uniform
+from .leaky import EqualBits as EqualBits, RandomLeaky as RandomLeaky, leaky as leaky
 from .outputs import (
     AbstractOutputs as AbstractOutputs,
     IndependentOutputs as IndependentOutputs,
@@ -28,5 +29,5 @@ from .outputs import (
     RandomSubset as RandomSubset,
     SharedSign as SharedSign,
 )
-from .points import Points as Points, draw as draw
+from .points import Points as Points, draw as draw, population as population
 from .random import RandomTask as RandomTask

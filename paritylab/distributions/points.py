@@ -50,3 +50,26 @@ def draw(distribution: AbstractDistribution, size: int, *, key: PRNGKeyArray) ->
         )
     x, y = distribution.sample(key, size)
     return Points(x, y)
+
+
+def population(distribution: AbstractDistribution) -> Points:
+    """All that can occur, each example as often as it is likely: a step on the whole of it is a population step.
+
+    For laws of small n whose probabilities are multiples of the least of them. Train on it with
+    `sample` and `batch` equal to its number of points. (learning-parities, Section 2, whose gradients are those of
+    the population.)
+
+    >>> from paritylab import EqualBits, Mixture, Parity, Uniform
+    >>> parity = Parity(4, support=(0, 1, 2))
+    >>> len(population(Mixture([Uniform(parity), EqualBits(parity)], [0.5, 0.5])).x)
+    32
+    """
+    x, y, probability = (np.asarray(part) for part in distribution.support())
+    times = probability / probability[probability > 0].min()
+    if np.max(np.abs(times - np.round(times))) > 1e-3:
+        raise ValueError(
+            f"A population of points needs probabilities that are multiples of the least, got one that is "
+            f"{times[np.argmax(np.abs(times - np.round(times)))]:.6g} times it. Use `sample`."
+        )
+    index = np.repeat(np.arange(len(x)), np.round(times).astype(int))
+    return Points(x[index], y[index])

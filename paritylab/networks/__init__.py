@@ -34,4 +34,5 @@ from .initializations import (
 )
 from .mlp import MLP as MLP, NeuronRecipe as NeuronRecipe, paired as paired
 from .polynet import DisjointPolyNet as DisjointPolyNet, PolyNet as PolyNet
+from .ternary import TernaryPairs as TernaryPairs
 from .transformer import Transformer as Transformer

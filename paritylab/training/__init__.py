@@ -13,8 +13,11 @@ from .outcomes import Outcome as Outcome
 from .plans import Cell as Cell, Plan as Plan
 from .records import (
     AbstractRecord as AbstractRecord,
+    ErrorsByPart as ErrorsByPart,
     FreshError as FreshError,
     FreshLoss as FreshLoss,
+    LayerDrift as LayerDrift,
+    Parameters as Parameters,
     Progress as Progress,
     SampleError as SampleError,
     Snapshot as Snapshot,
@@ -23,4 +26,5 @@ from .records import (
 )
 from .rules import Training as Training
 from .runs import Runs as Runs
+from .schedules import FirstThen as FirstThen, LinearFall as LinearFall
 from .train import plan as plan, train as train

@@ -11,7 +11,7 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
-from ..distributions import AbstractDistribution
+from ..distributions import AbstractDistribution, Encoded, Mixture
 from ..networks.base import outputs
 from .numbers import Numbers
 
@@ -130,6 +130,69 @@ class Progress(AbstractRecord):
 
     def __call__(self, snapshot: Snapshot) -> Array:
         return jnp.max(jnp.abs(first_weights(snapshot.network) - first_weights(snapshot.first_network)))
+
+
+class ErrorsByPart(AbstractRecord):
+    """For each part of a mixture: the fraction of mistakes and the mean loss, on examples that no step has seen.
+
+    A row a part. The examples are drawn and looked at some at a time.
+    """
+
+    points: int = eqx.field(static=True, default=8192)
+    together: int = eqx.field(static=True, default=2048)
+    name = "errors_by_part"
+
+    def __check_init__(self) -> None:
+        if self.together < 1 or self.points < 1 or self.points % self.together:
+            raise ValueError(
+                f"The points are looked at in equal lots, got points={self.points} and together={self.together}. Make "
+                "the first a multiple of the second."
+            )
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        distribution, network, rule = snapshot.distribution.clean(), snapshot.network, snapshot.rule
+        encoding = distribution.encoding if isinstance(distribution, Encoded) else "signs"
+        mixture = distribution.base if isinstance(distribution, Encoded) else distribution
+        if not isinstance(mixture, Mixture):
+            raise ValueError(f"`ErrorsByPart` is for mixtures, got {type(mixture).__name__}; use `FreshError`.")
+        key = jr.fold_in(jr.fold_in(snapshot.data_key, RECORD_STREAM), snapshot.step)
+        loss = rule.problem.fill(snapshot.numbers).loss
+
+        def lot(part: int, key: PRNGKeyArray) -> Array:
+            x, y = Encoded(mixture.parts[part], encoding).sample(key, self.together)
+            values, y = outputs(network, x.astype(rule.dtype)), y.astype(rule.dtype)
+            return jnp.stack([jnp.mean(~(values * y > 0), dtype=rule.dtype), jnp.mean(jax.vmap(loss)(y, values))])
+
+        def whole(part: int) -> Array:
+            keys = jr.split(jr.fold_in(key, part), self.points // self.together)
+            return jnp.mean(jax.lax.map(lambda key: lot(part, key), keys), axis=0)
+
+        return jnp.stack([whole(part) for part in range(len(mixture.parts))])
+
+
+class LayerDrift(AbstractRecord):
+    """How far a two-layer network has moved from its start: the quantities of learning-parities, Lemma 15.
+
+    max over units of |w_i - w_i at the start|, of |b_i - b_i at the start|, and of |u_i|.
+    """
+
+    name = "layer_drift"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        now, start = snapshot.network, snapshot.first_network
+        moved = jnp.linalg.norm(now.hidden[0].weight - start.hidden[0].weight, axis=1)
+        shifted = jnp.abs(now.hidden[0].bias - start.hidden[0].bias)
+        return jnp.stack([jnp.max(moved), jnp.max(shifted), jnp.max(jnp.abs(now.output.weight))])
+
+
+class Parameters(AbstractRecord):
+    """All trained numbers of a network in one row, in the order of its arrays."""
+
+    name = "parameters"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        arrays = [leaf for leaf in jax.tree.leaves(snapshot.network) if eqx.is_inexact_array(leaf)]
+        return jnp.concatenate([leaf.reshape(-1) for leaf in arrays])
 
 
 def _error(network: PyTree, x: Float[Array, "points n"], y: Float[Array, " points"]) -> Float[Array, ""]:

@@ -8,6 +8,7 @@ import pytest
 
 from paritylab import (
     Encoded,
+    EqualBits,
     FlippedLabels,
     GateProduct,
     Generative,
@@ -19,6 +20,7 @@ from paritylab import (
     Uniform,
     draw,
     equal_gates,
+    leaky,
     majority,
     random_circuit,
     random_subset,
@@ -46,6 +48,8 @@ DISTRIBUTIONS_UNDER_TEST = {
     "unit encoding": Encoded(BIASED, "unit"),
     "bits encoding": Encoded(FlippedLabels(BIASED, 0.2), "bits"),
     "points": Points(np.array([[1.0, -1.0], [1.0, 1.0], [0.5, 2.0]]), np.array([1.0, -1.0, -1.0])),
+    "equal bits": EqualBits(Parity(5, (0, 2, 3))),
+    "leaky parity": leaky(Parity(5, (0, 2, 3)), 0.25),
     "generative circuit": Generative(random_circuit(4, key=root_key(3))),
     "equal gates and uniform": separation(equal_gates(GateProduct(("OR", "AND", "AND"))), 0.25),
     "a random subset of gates": random_subset(GateProduct(("OR", "AND")), 1),

@@ -22,6 +22,7 @@ from paritylab import (
     SignInitialization,
     Sinusoid,
     TernaryInitialization,
+    TernaryPairs,
     Transformer,
     TriangleWave,
     UniformInitialization,
@@ -52,6 +53,8 @@ RECIPES_UNDER_TEST = {
     "sinusoid neuron": NeuronRecipe(Sinusoid(3), GaussianInitialization()),
     "PolyNet": PolyNet(3),
     "disjoint PolyNet": DisjointPolyNet(3),
+    "ternary pairs": TernaryPairs(6, 3),
+    "ternary pairs as printed": TernaryPairs(6, 3, "negated"),
     "transformer": Transformer(embedding=8, attention=3, heads=2),
     "transformer with a wide MLP": Transformer(embedding=5, attention=2, heads=3, hidden=9),
 }
@@ -118,6 +121,16 @@ def test_a_deep_mlp_is_its_formula():
             z = 1 / (1 + np.exp(-(weight @ z + bias)))
         expected = np.asarray(network.output.weight, float) @ z + float(network.output.bias)
         assert float(network(jnp.asarray(x, jnp.float32))) == pytest.approx(expected, abs=1e-6)
+
+
+def test_negated_pairs_are_a_clipped_line_each():
+    """u sigma(z) - u sigma(-z) = u clip(z, -6, 6): the start that learning-parities prints is not zero (000-E1)."""
+    network, x = TernaryPairs(8, 3, "negated")(9, key=root_key(0)), np.asarray(cube(9), float)
+    weight, bias, u = (
+        np.asarray(each, float)[:4] for each in (*network.hidden[0].__dict__.values(), network.output.weight)
+    )
+    np.testing.assert_allclose(outputs(network, cube(9)), np.clip(x @ weight.T + bias, -6, 6) @ u, atol=1e-4)
+    np.testing.assert_allclose(outputs(TernaryPairs(8, 3)(9, key=root_key(0)), cube(9)), 0, atol=1e-5)
 
 
 def test_polynets_are_their_formulas():

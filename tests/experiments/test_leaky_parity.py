@@ -1,0 +1,78 @@
+"""What the experiments on the leaky parity calculate, by second routes at small sizes."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from paritylab.analysis import first_correlations
+from paritylab.bounds import parity_correlations
+from paritylab.experiments.learning_parities import embeddings, good_neurons, lemmas, linear, separation
+
+
+def test_probabilities_of_kinds_by_counting_all_weights():
+    n, k = 6, 3
+    counted = np.zeros((n - k + 1, k + 1, k + 1))
+    for weights in itertools.product((-1, 0, 1), repeat=n):
+        inside = np.array(weights[:k])
+        counted[np.count_nonzero(weights[k:]), np.sum(inside == 1), np.sum(inside == -1)] += 3.0**-n
+    np.testing.assert_allclose(good_neurons.kind_probabilities(n, k), counted, atol=1e-12)
+
+
+def test_lemma_5_by_counting_all_weights():
+    """E_w of the squared coefficients of one coordinate outside A and of the bias, times C(n-1, k)."""
+    n, k = 6, 3
+    found = [first_correlations(np.array(w), 1 / 24, range(k))[0] for w in itertools.product((-1, 0, 1), repeat=n)]
+    squares = np.array([(n * each.weight[-1] ** 2, each.bias**2) for each in found]).mean(axis=0)
+    assert lemmas.lemmas_5_and_6(n, k)["lemma-5-square"] == pytest.approx(10 * squares.max(), rel=1e-9)
+
+
+def test_the_ideal_features_add_up_to_the_parity():
+    """The largest coefficient is 2, and their sizes add up to 7, 9, 15, 17, 23 (000-N3)."""
+    for k, total in ((3, 7), (5, 9), (7, 15), (9, 17), (11, 23)):
+        shares = good_neurons.parity_by_features(k)
+        assert np.abs(shares).max() == pytest.approx(2) and np.abs(shares).sum() == pytest.approx(total)
+
+
+def test_the_separator_of_lemma_12_is_right_on_the_full_support():
+    found = good_neurons.separator_of_lemma_12(201, 5, 20_000, seed=1)
+    assert found.margin >= 1 and found.outside == 0 and found.largest_unit <= 1
+    norm, count = good_neurons.constants_of_lemma_12(7)
+    assert norm == pytest.approx(25.405, abs=1e-3) and count == pytest.approx(0.0357, abs=1e-4)
+
+
+def test_lemma_10_is_tight_and_theorem_13_needs_half_of_its_last_term():
+    assert lemmas.lemma_10(3)["lemma-10"] == pytest.approx(1, abs=1e-9)
+    assert lemmas.theorem_13(200, 5, 1)["theorem-13"] == pytest.approx(0.5, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["relu", "fourier", "gates", "quadratic"])
+def test_correlations_of_embeddings_by_enumeration(name):
+    n, k, count = 8, 3, 20
+    table = embeddings.table(name, n, k, count, 5)
+    assert table.shape == (2**n, embeddings.size(name, n, count)) and np.abs(table).max() <= 1
+    expected = np.linalg.norm(parity_correlations(table, k), axis=1)
+    found = embeddings.correlations(name, n, k, count, 5, embeddings.sets(n, k))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+
+
+def test_a_monomial_of_degree_k_is_found_by_enumeration_only():
+    with pytest.raises(ValueError, match="enumerate them at small n"):
+        embeddings.correlations("cubic", 8, 3, 20, 0, embeddings.sets(8, 3))
+
+
+@pytest.mark.parametrize("kernel", linear.KERNELS)
+def test_the_best_loss_of_kernels_by_two_routes(kernel):
+    for row in [*linear.by_formula(kernel, 20, 3), *linear.by_duality(kernel, 5, 3)]:
+        assert row["loss"] == pytest.approx(row["second"], abs=1e-6)
+
+
+@pytest.mark.parametrize(("k", "right"), [(3, 0.25), (5, 0.6875), (7, 0.34375)])
+def test_how_often_the_majority_is_the_parity(k, right):
+    assert linear.majority(k) == {"counted": right, "formula": right}
+
+
+def test_the_printed_start_is_a_large_function_and_the_copied_one_is_zero():
+    case = separation.Case(31, 5, 20, 8, 0.1, 10)
+    assert separation.start_size(case, "copied")["size"] < 1e-12
+    assert separation.start_size(case, "negated")["size"] > 1
