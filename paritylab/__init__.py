@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from .distributions import (
         AbstractDistribution as AbstractDistribution,
         AbstractOutputs as AbstractOutputs,
+        Digits as Digits,
         EasyHalf as EasyHalf,
         Encoded as Encoded,
         FlippedLabels as FlippedLabels,
         Generative as Generative,
+        HeldOut as HeldOut,
+        Images as Images,
         IndependentOutputs as IndependentOutputs,
         Mixture as Mixture,
         OutputMoments as OutputMoments,
@@ -27,15 +30,20 @@ if TYPE_CHECKING:
         RandomTask as RandomTask,
         SharedSign as SharedSign,
         ShiftedInputs as ShiftedInputs,
+        Strips as Strips,
         Uniform as Uniform,
         balanced_gates as balanced_gates,
+        digit_strips as digit_strips,
         draw as draw,
         equal_gates as equal_gates,
         independent_gates as independent_gates,
         leave_one_out as leave_one_out,
+        mnist as mnist,
         noisy_equal as noisy_equal,
+        pooled as pooled,
         random_subset as random_subset,
         separation as separation,
+        small_digits as small_digits,
         sparse_pairs as sparse_pairs,
         stealth as stealth,
     )
@@ -119,10 +127,10 @@ _HOMES = {
     "targets": "GATES AbstractTarget GateProduct Parity Symmetric TreeCircuit as_inner_product circuit_from_formula "
     "count_of_functions full_parity inner_product_mod_two majority parity_circuit random_circuit "
     "random_disjoint_parity random_gate_product random_parity random_symmetric razborov_sherstov",
-    "distributions": "AbstractDistribution AbstractOutputs EasyHalf Encoded FlippedLabels Generative "
-    "IndependentOutputs Mixture OutputMoments Points Product RandomSubset RandomTask SharedSign ShiftedInputs Uniform "
-    "balanced_gates draw equal_gates independent_gates leave_one_out noisy_equal random_subset "
-    "separation sparse_pairs stealth",
+    "distributions": "AbstractDistribution AbstractOutputs Digits EasyHalf Encoded FlippedLabels Generative HeldOut "
+    "Images IndependentOutputs Mixture OutputMoments Points Product RandomSubset RandomTask SharedSign ShiftedInputs "
+    "Strips Uniform balanced_gates digit_strips draw equal_gates independent_gates leave_one_out mnist noisy_equal "
+    "pooled random_subset separation small_digits sparse_pairs stealth",
     "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet FourierFeatures FrozenGates "
     "GaussianInitialization GlorotInitialization Linearized NeuronRecipe OscillatingPolynomial PolyNet Power "
     "RandomFeatures SignInitialization Sinusoid "

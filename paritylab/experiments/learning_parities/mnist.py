@@ -1,0 +1,290 @@
+"""Figure 1 of learning-parities, MNIST-parity: is the sum of the digits on a strip even or odd?
+
+A strip holds k digits drawn uniformly from MNIST. A ReLU network of one hidden layer is compared with
+models that are linear in what is trained: the same network with its gates frozen (the NTK regime), ReLU
+random features, and Gaussian random features for the RBF kernel; 512 units each, AdaDelta, batches of
+128, 20 epochs. For k = 1 all are good, the network slightly ahead. For k = 3 the network comes to almost
+80% and the linear models stay near chance.
+
+The paper does not say its loss, the scale of the pixels, how many strips there are, how weights start,
+or the bandwidth of the Gaussian features. CHOICES
+Strips for testing are made of MNIST's test digits, strips for training of the others, fresh ones all the
+time; an epoch is 60,000 of them. The bandwidth is the root mean square distance of two strips. Rates
+are 1, as AdaDelta's are.
+
+Without MNIST (`--data` or `PARITYLAB_DATA` name its folder) the quick scale takes the digits that
+scikit-learn ships, and figure and claims say so.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...cube import root_key
+from ...distributions.digits import find_mnist
+from ...distributions.strips import Scaling
+from ...figures import ink, panels
+from ...names import make_optimizer
+from ...networks.base import Recipe
+from ...statistics import mean_interval
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, Scale, Verdict
+
+BATCH = 128
+STRIPS = (1, 3)
+"""Digits on a strip."""
+SCALING: Scaling = "standard"
+LOSS = pl.logistic
+PAPER_ACCURACY = 0.8
+"""What the network comes close to at k = 3; the one number that the paper prints."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    seeds: int
+    epochs: int
+    steps_per_epoch: int
+    width: int
+    pool: int
+    """Squares of so many pixels a side become one."""
+    test_strips: int
+    every: int
+    lanes: int
+    least_single: float
+    """What every model must reach at k = 1."""
+    most_apart: float
+    """How far apart the models may be at k = 1."""
+    least_network: float
+    """What the network must reach at k = 3."""
+    most_linear: float
+    """What a linear model may reach at k = 3."""
+    least_gap: float
+    """By how much the network must be ahead at k = 3."""
+    without_mnist: bool
+    """Whether other digits will do."""
+
+
+SETTINGS = {
+    "quick": Settings(
+        seeds=3, epochs=4, steps_per_epoch=150, width=256, pool=2, test_strips=2000, every=50, lanes=1,
+        least_single=0.8, most_apart=0.15, least_network=0.6, most_linear=0.6, least_gap=0.05, without_mnist=True,
+    ),
+    "paper": Settings(
+        seeds=5, epochs=20, steps_per_epoch=469, width=512, pool=1, test_strips=10_000, every=67, lanes=5,
+        least_single=0.88, most_apart=0.1, least_network=0.7, most_linear=0.56, least_gap=0.15, without_mnist=False,
+    ),
+}  # fmt: skip
+
+
+RECORDED: dict[str, dict[Scale, Verdict]] = {}
+"""Verdicts that are known, with MNIST."""
+
+
+class Model(NamedTuple):
+    """A curve of the figure."""
+
+    name: str
+    words: str
+
+
+NETWORK = Model("network", "ReLU network")
+LINEAR = (
+    Model("frozen-gates", "frozen gates (NTK regime)"),
+    Model("relu-features", "ReLU random features"),
+    Model("gaussian-features", "Gaussian random features"),
+)
+MODELS = (NETWORK, *LINEAR)
+
+
+def recipe(model: Model, width: int, bandwidth: float) -> Recipe:
+    if model is NETWORK:
+        return pl.MLP(width)
+    gates, features, gaussian = LINEAR
+    if model is gates:
+        return pl.FrozenGates(width)
+    assert model in (features, gaussian)
+    return pl.RandomFeatures(width) if model is features else pl.FourierFeatures(width, bandwidth)
+
+
+def data_name(settings: Settings) -> str:
+    """Which digits are used, found without reading them."""
+    return "scikit-learn's digits" if settings.without_mnist and find_mnist() is None else "MNIST"
+
+
+def digits_of(settings: Settings) -> pl.Digits:
+    if data_name(settings) != "MNIST":
+        return pl.small_digits()
+    return pl.pooled(pl.mnist(download=not settings.without_mnist), settings.pool)
+
+
+def bandwidth_of(task: pl.HeldOut) -> float:
+    """The root mean square distance of two strips: pixels of a digit vary as they do over its images."""
+    assert isinstance(task.train, pl.Strips)
+    variance = np.var(np.asarray(task.train.values)[task.train.pixels], axis=0, dtype=np.float64).sum()
+    return round(float(np.sqrt(2 * task.train.k * variance)), 3)
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    """Each model on strips of 1 and of 3 digits; its mistakes on strips of test digits once an epoch."""
+    digits = digits_of(settings)
+    for k in STRIPS:
+        task = pl.digit_strips(digits, k, SCALING)
+        bandwidth = bandwidth_of(task)
+        for model in MODELS:
+            yield pl.plan(
+                task,
+                recipe(model, settings.width, bandwidth),
+                rate=1.0,
+                batch=BATCH,
+                seeds=settings.seeds,
+                steps=settings.epochs * settings.steps_per_epoch,
+                every=settings.every,
+                validation=0,
+                loss=LOSS,
+                optimizer=make_optimizer("adadelta"),
+                records=(pl.FreshError(settings.test_strips),),
+                record_every=settings.steps_per_epoch,
+                lanes=settings.lanes,
+                labels={"k": k, "model": model.name},
+            )
+
+
+def claims(settings: Settings) -> list[Claim]:
+    """What the text says of the figure, of accuracies after the last epoch as means over seeds."""
+    data = data_name(settings)
+    known = RECORDED if data == "MNIST" else {}
+    said = lambda name: known.get(name, {})
+    single = [
+        Claim(
+            f"k1/{model.name}",
+            f"{data}, one digit, even or odd, {model.words}: test accuracy",
+            None,
+            Region(low=settings.least_single),
+            said(f"k1/{model.name}"),
+        )
+        for model in MODELS
+    ]
+    close = [
+        Claim(
+            "k1/similar",
+            f"{data}, one digit: the models are similar; best less worst test accuracy",
+            None,
+            Region(high=settings.most_apart),
+            said("k1/similar"),
+        ),
+        Claim(
+            "k1/ahead",
+            f"{data}, one digit: the network has a slight advantage; its test accuracy less that of the best linear "
+            "model",
+            None,
+            Region(low=0.0),
+            said("k1/ahead"),
+        ),
+    ]
+    three = [
+        Claim(
+            "k3/network",
+            f"{data}, strips of three digits: the ReLU network learns; test accuracy",
+            f"almost {PAPER_ACCURACY}",
+            Region(low=settings.least_network),
+            said("k3/network"),
+        ),
+        *(
+            Claim(
+                f"k3/{model.name}",
+                f"{data}, strips of three digits, {model.words}: barely better than chance; test accuracy",
+                None,
+                Region(high=settings.most_linear),
+                said(f"k3/{model.name}"),
+            )
+            for model in LINEAR
+        ),
+        Claim(
+            "k3/gap",
+            f"{data}, strips of three digits: a dramatic gap; test accuracy of the network less that of the best "
+            "linear model",
+            None,
+            Region(low=settings.least_gap),
+            said("k3/gap"),
+        ),
+    ]
+    return [*single, *close, *three]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Student's intervals over seeds; models share the seeds, so differences are taken seed by seed."""
+    last = accuracies(results)
+    last = last[last.epoch == settings.epochs].pivot(index="seed", columns=["k", "model"], values="accuracy")
+    one, three = last[1], last[3]
+    linear = [model.name for model in LINEAR]
+    values = {f"k1/{model.name}": one[model.name] for model in MODELS}
+    values |= {
+        "k1/similar": one.max(axis=1) - one.min(axis=1),
+        "k1/ahead": one[NETWORK.name] - one[linear].max(axis=1),
+        **{f"k3/{model.name}": three[model.name] for model in MODELS},
+        "k3/gap": three[NETWORK.name] - three[linear].max(axis=1),
+    }
+    return {name: Measured(float(each.mean()), mean_interval(each.to_numpy(float))) for name, each in values.items()}
+
+
+def accuracies(results: Results) -> pd.DataFrame:
+    """Test accuracy of each run over its epochs."""
+    curves = results.curves()
+    first = curves[curves.step > 0].step.min()
+    return curves.assign(epoch=curves.step // first, accuracy=1 - curves.fresh_error)
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """The paper's layout: one digit, three digits, and below them some strips of test digits."""
+    figure, axes = panels(2, 2, width=3.9, height=2.5)
+    curves = accuracies(results)
+    for axis, k in zip(axes[0], STRIPS, strict=True):
+        draw(axis, k, curves[curves.k == k])
+    axes[0, 0].set_ylabel("test accuracy")
+    axes[0, 1].axhline(PAPER_ACCURACY, color="0.4", linewidth=0.8, linestyle=(0, (1, 2)))
+    axes[0, 1].annotate("paper: the network comes to almost 80%", (0, PAPER_ACCURACY), (2, 3),
+                        textcoords="offset points", fontsize=7, color="0.3")  # fmt: skip
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=8)
+    digits = digits_of(settings)
+    for axis, k in zip(axes[1], STRIPS, strict=True):
+        draw_strips(axis, digits, k)
+    figure.suptitle(f"Is the sum of the digits even? Strips of {data_name(settings)}", fontsize=11)
+    return {"mnist": figure}
+
+
+def draw(axis: Axes, k: int, curves: pd.DataFrame) -> None:
+    """Means over seeds and their 95% intervals."""
+    for i, model in enumerate(MODELS):
+        table = curves[curves.model == model.name].pivot(index="epoch", columns="seed", values="accuracy")
+        low, high = np.array([mean_interval(row) for row in table.to_numpy(float)]).T
+        axis.plot(table.index, table.mean(axis=1), label=model.words, marker="osD^"[i], markersize=3, **ink(i))
+        axis.fill_between(table.index, low, high, color=ink(i)["color"], alpha=0.15, linewidth=0)
+    axis.axhline(0.5, color="0.6", linewidth=0.8)
+    axis.annotate("chance", (1, 0.5), (0, -9), xycoords=("axes fraction", "data"), textcoords="offset points",
+                  ha="right", fontsize=7, color="0.4")  # fmt: skip
+    axis.set_title(f"{k} digit" if k == 1 else f"{k} digits")
+    axis.set(xlabel="epoch", ylim=(0.45, 1.01))
+
+
+def draw_strips(axis: Axes, digits: pl.Digits, k: int) -> None:
+    """Six strips with their labels."""
+    rows, columns = (2, 6) if k == 1 else (3, 2)
+    strips = pl.Strips(digits.test, k)
+    x, y = (np.asarray(part) for part in strips.sample(root_key(k), rows * columns))
+    height, width = digits.test.pixels.shape[1:]
+    axis.axis("off")
+    axis.set(xlim=(0, columns * (k + 1.6)), ylim=(rows * 1.5, 0), aspect="equal")
+    for place, (strip, label) in enumerate(zip(x, y, strict=True)):
+        left, top = (place % columns) * (k + 1.6), (place // columns) * 1.5
+        axis.imshow(strip.reshape(height, k * width), cmap="gray_r", extent=(left, left + k, top + 1, top))
+        axis.text(left + k + 0.1, top + 0.5, "even" if label > 0 else "odd", va="center", fontsize=7)
+    axis.set(xlim=(0, columns * (k + 1.6)), ylim=(rows * 1.5, 0))
