@@ -16,7 +16,7 @@ Without MNIST (`--data` or `PARITYLAB_DATA` name its folder) the quick scale tak
 scikit-learn ships, and figure and claims say so.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -74,8 +74,20 @@ class Settings:
 
 SETTINGS = {
     "quick": Settings(
-        seeds=3, epochs=4, steps_per_epoch=150, width=256, pool=2, test_strips=2000, every=50, lanes=1,
-        least_single=0.8, most_apart=0.15, least_network=0.6, most_linear=0.6, least_gap=0.05, without_mnist=True,
+        seeds=3,
+        epochs=5,
+        steps_per_epoch=200,
+        width=256,
+        pool=2,
+        test_strips=2000,
+        every=100,
+        lanes=1,
+        least_single=0.8,
+        most_apart=0.15,
+        least_network=0.6,
+        most_linear=0.6,
+        least_gap=0.05,
+        without_mnist=True,
     ),
     "paper": Settings(
         seeds=5, epochs=20, steps_per_epoch=469, width=512, pool=1, test_strips=10_000, every=67, lanes=5,
@@ -93,25 +105,17 @@ class Model(NamedTuple):
 
     name: str
     words: str
+    recipe: Callable[[int, float], Recipe]
+    """From the number of units and a bandwidth."""
 
 
-NETWORK = Model("network", "ReLU network")
+NETWORK = Model("network", "ReLU network", lambda width, _: pl.MLP(width))
 LINEAR = (
-    Model("frozen-gates", "frozen gates (NTK regime)"),
-    Model("relu-features", "ReLU random features"),
-    Model("gaussian-features", "Gaussian random features"),
+    Model("frozen-gates", "frozen gates (NTK regime)", lambda width, _: pl.FrozenGates(width)),
+    Model("relu-features", "ReLU random features", lambda width, _: pl.RandomFeatures(width)),
+    Model("gaussian-features", "Gaussian random features", pl.FourierFeatures),
 )
 MODELS = (NETWORK, *LINEAR)
-
-
-def recipe(model: Model, width: int, bandwidth: float) -> Recipe:
-    if model is NETWORK:
-        return pl.MLP(width)
-    gates, features, gaussian = LINEAR
-    if model is gates:
-        return pl.FrozenGates(width)
-    assert model in (features, gaussian)
-    return pl.RandomFeatures(width) if model is features else pl.FourierFeatures(width, bandwidth)
 
 
 def data_name(settings: Settings) -> str:
@@ -141,7 +145,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
         for model in MODELS:
             yield pl.plan(
                 task,
-                recipe(model, settings.width, bandwidth),
+                model.recipe(settings.width, bandwidth),
                 rate=1.0,
                 batch=BATCH,
                 seeds=settings.seeds,
