@@ -43,8 +43,10 @@ STRIPS = (1, 3)
 """Digits on a strip."""
 SCALING: Scaling = "standard"
 LOSS = pl.logistic
-PAPER_ACCURACY = 0.8
-"""What the network comes close to at k = 3; the one number that the paper prints."""
+PAPER_EPOCHS, PAPER_ACCURACY = 20, 0.8
+"""What the network comes close to at k = 3, and when; the one number that the paper prints."""
+ALMOST = Region(0.75, 0.82)
+"""What counts as almost 80%, read from a curve."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,8 @@ SETTINGS = {
 }  # fmt: skip
 
 
-RECORDED: dict[str, dict[Scale, Verdict]] = {}
-"""Verdicts that are known, with MNIST."""
+RECORDED: dict[str, dict[Scale, Verdict]] = {"k1/similar": {"quick": "inconclusive"}}
+"""Verdicts with MNIST that are known and are not that the claim holds."""
 
 
 class Model(NamedTuple):
@@ -164,8 +166,8 @@ def plan(settings: Settings) -> Iterator[Plan]:
 def claims(settings: Settings) -> list[Claim]:
     """What the text says of the figure, of accuracies after the last epoch as means over seeds."""
     data = data_name(settings)
-    known = RECORDED if data == "MNIST" else {}
-    said = lambda name: known.get(name, {})
+    known: dict[Scale, Verdict] = {"quick": "holds"} if data == "MNIST" else {}
+    said = lambda name: {**known, **RECORDED.get(name, {})} if known else known
     single = [
         Claim(
             f"k1/{model.name}",
@@ -211,6 +213,7 @@ def claims(settings: Settings) -> list[Claim]:
             )
             for model in LINEAR
         ),
+        *almost_80(settings, data),
         Claim(
             "k3/gap",
             f"{data}, strips of three digits: a dramatic gap; test accuracy of the network less that of the best "
@@ -221,6 +224,14 @@ def claims(settings: Settings) -> list[Claim]:
         ),
     ]
     return [*single, *close, *three]
+
+
+def almost_80(settings: Settings, data: str) -> list[Claim]:
+    """The paper's number is one after all of its epochs."""
+    if settings.epochs < PAPER_EPOCHS:
+        return []
+    statement = f"{data}, strips of three digits: after {PAPER_EPOCHS} epochs the network is at almost 80%"
+    return [Claim("k3/almost-80", statement, PAPER_ACCURACY, ALMOST, {})]
 
 
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:
@@ -234,6 +245,7 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
         "k1/similar": one.max(axis=1) - one.min(axis=1),
         "k1/ahead": one[NETWORK.name] - one[linear].max(axis=1),
         **{f"k3/{model.name}": three[model.name] for model in MODELS},
+        **({"k3/almost-80": three[NETWORK.name]} if settings.epochs >= PAPER_EPOCHS else {}),
         "k3/gap": three[NETWORK.name] - three[linear].max(axis=1),
     }
     return {name: Measured(float(each.mean()), mean_interval(each.to_numpy(float))) for name, each in values.items()}
@@ -252,6 +264,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     curves = accuracies(results)
     for axis, k in zip(axes[0], STRIPS, strict=True):
         draw(axis, k, curves[curves.k == k])
+        axis.set_xlabel(f"epoch (of {BATCH * settings.steps_per_epoch:,} strips)")
     axes[0, 0].set_ylabel("test accuracy")
     axes[0, 1].axhline(PAPER_ACCURACY, color="0.4", linewidth=0.8, linestyle=(0, (1, 2)))
     axes[0, 1].annotate("paper: the network comes to almost 80%", (0, PAPER_ACCURACY), (2, 3),
@@ -261,7 +274,9 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     digits = digits_of(settings)
     for axis, k in zip(axes[1], STRIPS, strict=True):
         draw_strips(axis, digits, k)
-    figure.suptitle(f"Is the sum of the digits even? Strips of {data_name(settings)}", fontsize=11)
+    height, width = digits.test.pixels.shape[1:]
+    what = f"{data_name(settings)} at {height} by {width} pixels, {settings.width} units"
+    figure.suptitle(f"Is the sum of the digits even or odd? Strips of {what}", fontsize=11)
     return {"mnist": figure}
 
 
@@ -269,19 +284,20 @@ def draw(axis: Axes, k: int, curves: pd.DataFrame) -> None:
     """Means over seeds and their 95% intervals."""
     for i, model in enumerate(MODELS):
         table = curves[curves.model == model.name].pivot(index="epoch", columns="seed", values="accuracy")
-        low, high = np.array([mean_interval(row) for row in table.to_numpy(float)]).T
+        trained = table[table.index > 0]  # at the start few seeds say little about chance
+        low, high = np.array([mean_interval(row) for row in trained.to_numpy(float)]).T
         axis.plot(table.index, table.mean(axis=1), label=model.words, marker="osD^"[i], markersize=3, **ink(i))
-        axis.fill_between(table.index, low, high, color=ink(i)["color"], alpha=0.15, linewidth=0)
+        axis.fill_between(trained.index, low, high, color=ink(i)["color"], alpha=0.15, linewidth=0)
     axis.axhline(0.5, color="0.6", linewidth=0.8)
     axis.annotate("chance", (1, 0.5), (0, -9), xycoords=("axes fraction", "data"), textcoords="offset points",
                   ha="right", fontsize=7, color="0.4")  # fmt: skip
     axis.set_title(f"{k} digit" if k == 1 else f"{k} digits")
-    axis.set(xlabel="epoch", ylim=(0.45, 1.01))
+    axis.set_ylim(0.45, 1.01)
 
 
 def draw_strips(axis: Axes, digits: pl.Digits, k: int) -> None:
-    """Six strips with their labels."""
-    rows, columns = (2, 6) if k == 1 else (3, 2)
+    """Some strips with their labels."""
+    rows, columns = (3, 4) if k == 1 else (3, 2)
     strips = pl.Strips(digits.test, k)
     x, y = (np.asarray(part) for part in strips.sample(root_key(k), rows * columns))
     height, width = digits.test.pixels.shape[1:]
