@@ -7,10 +7,22 @@ random features, and Gaussian random features for the RBF kernel; 512 units each
 80% and the linear models stay near chance.
 
 The paper does not say its loss, the scale of the pixels, how many strips there are, how weights start,
-or the bandwidth of the Gaussian features. CHOICES
-Strips for testing are made of MNIST's test digits, strips for training of the others, fresh ones all the
-time; an epoch is 60,000 of them. The bandwidth is the root mean square distance of two strips. Rates
-are 1, as AdaDelta's are.
+or the bandwidth of the Gaussian features. Test accuracies of the network at k = 3 (28 by 28 pixels, 512
+units, one seed, 4,000 test strips, so give or take 1.5 points):
+
+- pixels of mean 0 and variance 1, fresh strips, AdaDelta with PyTorch's defaults (decay 0.9, epsilon
+  1e-6), logistic loss: 71% after 4 epochs, 76% after 12, 76 to 78% in the last three of 20;
+- pixels in [0, 1], fresh strips, Keras' defaults (decay 0.95, epsilon 1e-7, Glorot's start): 72% after 4
+  epochs, 77% after 12, 78 to 80% in the last three of 20;
+- the first of these with hinge or square loss: 72% after 4 epochs, so the loss is not what matters;
+- the first of these with 60,000 strips drawn once: 67% after 4 epochs, where fresh ones have 71%;
+- the first of these with pixels in [-1, 1]: 50% after 4 epochs, no progress at all.
+
+So fresh strips for all 20 epochs give the paper's "almost 80%", in either of two usual settings; we take
+the first. Strips for training are made of MNIST's training digits, strips for testing of its test
+digits; an epoch is 60,000 strips. The bandwidth is the root mean square distance of two strips (at k = 1
+half or twice of it is no better, by least squares). The quick scale has images of 14 by 14 pixels, 256
+units and 5 epochs of 25,600 strips.
 
 Without MNIST (`--data` or `PARITYLAB_DATA` name its folder) the quick scale takes the digits that
 scikit-learn ships, and figure and claims say so.
@@ -195,7 +207,12 @@ def claims(settings: Settings) -> list[Claim]:
             said("k1/ahead"),
         ),
     ]
-    three = [
+    return [*single, *close, *claims_of_three(settings, data, said)]
+
+
+def claims_of_three(settings: Settings, data: str, said: Callable[[str], dict[Scale, Verdict]]) -> list[Claim]:
+    """Strips of three digits."""
+    return [
         Claim(
             "k3/network",
             f"{data}, strips of three digits: the ReLU network learns; test accuracy",
@@ -223,7 +240,6 @@ def claims(settings: Settings) -> list[Claim]:
             said("k3/gap"),
         ),
     ]
-    return [*single, *close, *three]
 
 
 def almost_80(settings: Settings, data: str) -> list[Claim]:
