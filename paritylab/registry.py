@@ -137,6 +137,9 @@ EXPERIMENTS = {
     "learning-parities/ntk": ExperimentEntry(
         "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
     ),
+    "learning-parities/mnist": ExperimentEntry(
+        "learning_parities.mnist", "parity of the sum of handwritten digits: a network against linear models", 60
+    ),
     "symmetry/margin": ExperimentEntry("symmetry.margin", "exact margins of symmetric functions at the start", 15),
 }
 

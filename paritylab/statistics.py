@@ -62,6 +62,21 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> In
     return centre - half, centre + half
 
 
+def mean_interval(values: Float[np.ndarray, " runs"], confidence: float = 0.95) -> Interval:
+    """Student's interval of a mean, for a few values that scatter about normally.
+
+    >>> tuple(round(bound, 3) for bound in mean_interval(np.array([1.0, 2.0, 3.0])))
+    (-0.484, 4.484)
+    """
+    from scipy.stats import t
+
+    sample = np.asarray(values, float)
+    if len(sample) < 2:
+        raise ValueError(f"Student's interval needs at least two values, got {len(sample)}.")
+    half = float(t.ppf((1 + confidence) / 2, len(sample) - 1)) * float(np.std(sample, ddof=1)) / math.sqrt(len(sample))
+    return float(np.mean(sample)) - half, float(np.mean(sample)) + half
+
+
 def bootstrap_interval(
     sample: Float[np.ndarray, "runs *more"],
     statistic: Callable[[np.ndarray], float],

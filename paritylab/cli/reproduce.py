@@ -1,5 +1,6 @@
 """`paritylab reproduce` and `paritylab report`."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,9 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder for figures, data, claims.json, the report and the store.")] = Path(
         "out/reproduce"
     ),
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the idx files of MNIST; else PARITYLAB_DATA names it.")
+    ] = None,
     executor: Annotated[str | None, typer.Option(help="A Dask cluster: dask://HOST:PORT. This machine if not.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -34,6 +38,8 @@ def reproduce(
         from ..sweep.store import Store
 
         wanted = chosen(names or [])
+        if data is not None:
+            use_data(data)
         check_writable(out)
         store = Store(out / "store", say=lambda text: typer.echo(f"paritylab: {text}", err=True))
     interrupted, trouble = work_off(wanted, scale, out, store, executor, as_json)
@@ -52,6 +58,14 @@ def reproduce(
     if not as_json:
         typer.echo(page)
     raise typer.Exit(INTERRUPTED if interrupted else FAILED if news or trouble else 0)
+
+
+def use_data(folder: Path) -> None:
+    """From here on this process, and those that it starts, find MNIST there; if it is not there, that is said now."""
+    from ..distributions.digits import VARIABLE, find_mnist
+
+    find_mnist(folder)
+    os.environ[VARIABLE] = str(folder.resolve())
 
 
 def work_off(

@@ -4,9 +4,11 @@ from .base import AbstractDistribution as AbstractDistribution
 from .changes import (
     Encoded as Encoded,
     FlippedLabels as FlippedLabels,
+    HeldOut as HeldOut,
     Mixture as Mixture,
     ShiftedInputs as ShiftedInputs,
 )
+from .digits import Digits as Digits, Images as Images, mnist as mnist, pooled as pooled, small_digits as small_digits
 from .easy import (
     EasyHalf as EasyHalf,
     balanced_gates as balanced_gates,
@@ -31,3 +33,4 @@ from .outputs import (
 )
 from .points import Points as Points, draw as draw, population as population
 from .random import RandomTask as RandomTask
+from .strips import Strips as Strips, digit_strips as digit_strips

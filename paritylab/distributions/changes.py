@@ -1,4 +1,4 @@
-"""Laws made from other laws: mixtures, label flips, shifted inputs, other encodings."""
+"""Laws made from other laws: mixtures, label flips, shifted inputs, other encodings, a law kept for testing."""
 
 from collections.abc import Sequence
 
@@ -147,3 +147,33 @@ class Encoded(AbstractDistribution):
 
     def clean(self) -> "Encoded":
         return Encoded(self.base.clean(), self.encoding)
+
+
+class HeldOut(AbstractDistribution):
+    """Trained on one law and examined on another: validation points and fresh examples come from `test`.
+
+    >>> from paritylab import Parity, Product, Uniform
+    >>> task = HeldOut(Product(Parity(3, (0, 1)), 0.5), Uniform(Parity(3, (0, 1))))
+    >>> type(task.clean()).__name__
+    'Uniform'
+    """
+
+    train: AbstractDistribution
+    test: AbstractDistribution
+
+    def __check_init__(self) -> None:
+        if self.train.n != self.test.n:
+            raise ValueError(f"Both laws of `HeldOut` must share n, got n={self.train.n} and {self.test.n}.")
+
+    @property
+    def n(self) -> int:
+        return self.train.n
+
+    def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
+        return self.train.sample(key, batch)
+
+    def support(self) -> Support:
+        return self.train.support()
+
+    def clean(self) -> AbstractDistribution:
+        return self.test.clean()

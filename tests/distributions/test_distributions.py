@@ -12,11 +12,14 @@ from paritylab import (
     FlippedLabels,
     GateProduct,
     Generative,
+    HeldOut,
+    Images,
     Mixture,
     Parity,
     Points,
     Product,
     ShiftedInputs,
+    Strips,
     Uniform,
     draw,
     equal_gates,
@@ -55,6 +58,10 @@ DISTRIBUTIONS_UNDER_TEST = {
     "a random subset of gates": random_subset(GateProduct(("OR", "AND")), 1),
     "sparse pairs": sparse_pairs(GateProduct(("OR", "AND")), 0.5),
     "stealth": stealth(GateProduct(("OR", "AND", "AND"))),
+    "strips of two digits": Strips(
+        Images(np.array([[[7]], [[200]], [[0]]], np.uint8), np.array([4, 7, 8], np.uint8)), 2
+    ),
+    "held out": HeldOut(BIASED, Uniform(PARITY)),
     "sample": draw(BIASED, 20, key=root_key(7)),
 }
 
