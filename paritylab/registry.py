@@ -103,6 +103,21 @@ EXPERIMENTS = {
     "hidden-progress/fig2-right": ExperimentEntry(
         "hidden_progress.figure2_right", "the exponent of the convergence time grows with n", 30
     ),
+    "hidden-progress/fig3": ExperimentEntry(
+        "hidden_progress.figure3", "flat loss and accuracy while the weights move, and a measure of it", 25
+    ),
+    "hidden-progress/fig4-left": ExperimentEntry(
+        "hidden_progress.figure4_left", "time against width on the (40, 3)-parity: no parallel speed-up", 45
+    ),
+    "hidden-progress/fig4-right": ExperimentEntry(
+        "hidden_progress.figure4_right", "training on a finite sample: grokking", 35
+    ),
+    "hidden-progress/fig5": ExperimentEntry(
+        "hidden_progress.figure5", "disjoint PolyNet, correlation loss: population gradient and batches of 1", 30
+    ),
+    "hidden-progress/fig6": ExperimentEntry(
+        "hidden_progress.figure6", "24 further training curves: sizes, batches, minimal and large networks", 90
+    ),
     "hidden-progress/fig7": ExperimentEntry(
         "hidden_progress.figure7", "convergence times by architecture, degree and batch size", 75
     ),
@@ -127,6 +142,12 @@ EXPERIMENTS = {
     "hidden-progress/fig13": ExperimentEntry(
         "hidden_progress.figure13", "loss, weights and progress measure at several batch sizes", 60
     ),
+    "hidden-progress/fig14": ExperimentEntry(
+        "hidden_progress.figure14", "time against width for n = 30, 40, 50, as boxes", 65
+    ),
+    "hidden-progress/fig15": ExperimentEntry(
+        "hidden_progress.figure15", "finite samples: size of the sample against weight decay", 40
+    ),
     "hidden-progress/fig16": ExperimentEntry("hidden_progress.figure16", "parities from noisy labels", 30),
     "hidden-progress/fig17": ExperimentEntry(
         "hidden_progress.figure17", "no plateau for wide networks of z^k units at large batches", 60
@@ -134,11 +155,38 @@ EXPERIMENTS = {
     "hidden-progress/fig18": ExperimentEntry(
         "hidden_progress.figure18", "the activation functions, through the points of the parity", 10
     ),
+    "hidden-progress/counterexample": ExperimentEntry(
+        "hidden_progress.counterexample", "deep networks of squares learn what no layer learns alone (C.7)", 45
+    ),
+    "hidden-progress/robust-space": ExperimentEntry(
+        "hidden_progress.robust_space", "all combinations of architecture, n, k, batch, initialization and loss", 120
+    ),
+    "hidden-progress/theorem4": ExperimentEntry(
+        "hidden_progress.theorem4", "one large step, then the second layer: exact and sampled, n = 21 to 1,001", 90
+    ),
+    "hidden-progress/proposition5": ExperimentEntry(
+        "hidden_progress.proposition5", "the support read off one gradient, under noise and from samples", 20
+    ),
+    "hidden-progress/theorem7": ExperimentEntry(
+        "hidden_progress.theorem7", "gradient flow on disjoint PolyNets: almost all of the time at chance", 40
+    ),
+    "hidden-progress/theorem8": ExperimentEntry(
+        "hidden_progress.theorem8", "SGD with an adaptive rate on disjoint PolyNets: the proof, step by step", 60
+    ),
     "learning-parities/ntk": ExperimentEntry(
         "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
     ),
     "learning-parities/mnist": ExperimentEntry(
         "learning_parities.mnist", "parity of the sum of handwritten digits: a network against linear models", 60
+    ),
+    "learning-parities/separation": ExperimentEntry(
+        "learning_parities.separation", "a network learns the leaky parity, linear methods do not", 100
+    ),
+    "learning-parities/linear": ExperimentEntry(
+        "learning_parities.linear", "what no linear method with fixed features can do: proven optima and bounds", 40
+    ),
+    "learning-parities/lemmas": ExperimentEntry(
+        "learning_parities.lemmas", "Lemmas 5 to 16 as a table, with exact or measured constants", 30
     ),
     "symmetry/margin": ExperimentEntry("symmetry.margin", "exact margins of symmetric functions at the start", 15),
 }
