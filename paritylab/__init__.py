@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .cube import bit_mask as bit_mask, root_key as root_key
+    from .cube import (
+        bit_mask as bit_mask,
+        root_key as root_key,
+    )
     from .distributions import (
         AbstractDistribution as AbstractDistribution,
         AbstractOutputs as AbstractOutputs,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
         leave_one_out as leave_one_out,
         mnist as mnist,
         noisy_equal as noisy_equal,
+        pooled as pooled,
         population as population,
         random_subset as random_subset,
         separation as separation,
@@ -110,6 +114,8 @@ if TYPE_CHECKING:
     from .training import (
         AbstractRecord as AbstractRecord,
         ChosenLoss as ChosenLoss,
+        ErrorsByPart as ErrorsByPart,
+        FirstThen as FirstThen,
         FreshError as FreshError,
         FreshLoss as FreshLoss,
         Hinge as Hinge,
@@ -134,20 +140,23 @@ if TYPE_CHECKING:
 _HOMES = {
     "cube": "bit_mask root_key",
     "statistics": "median_interval quantile wilson_interval",
-    "targets": "GATES AbstractTarget GateProduct Parity Symmetric TreeCircuit as_inner_product circuit_from_formula "
-    "count_of_functions full_parity inner_product_mod_two majority parity_circuit random_circuit "
-    "random_disjoint_parity random_gate_product random_parity random_symmetric razborov_sherstov",
-    "distributions": "AbstractDistribution AbstractOutputs EasyHalf Encoded FlippedLabels Generative "
-    "IndependentOutputs Mixture OutputMoments Points Product RandomSubset RandomTask SharedSign ShiftedInputs Uniform "
-    "balanced_gates draw equal_gates independent_gates leave_one_out noisy_equal random_subset "
-    "separation sparse_pairs stealth",
+    "targets": "GATES AbstractTarget GateProduct Parity Symmetric TreeCircuit as_inner_product "
+    "circuit_from_formula count_of_functions full_parity inner_product_mod_two majority parity_circuit "
+    "random_circuit random_disjoint_parity random_gate_product random_parity random_symmetric "
+    "razborov_sherstov",
+    "distributions": "AbstractDistribution AbstractOutputs Digits EasyHalf Encoded EqualBits FlippedLabels Generative "
+    "HeldOut Images IndependentOutputs Mixture OutputMoments Points Product RandomLeaky RandomSubset "
+    "RandomTask SharedSign ShiftedInputs Strips Uniform balanced_gates digit_strips draw equal_gates "
+    "independent_gates leaky leave_one_out mnist noisy_equal pooled population random_subset separation "
+    "small_digits sparse_pairs stealth",
     "networks": "MLP AbstractInitialization BernoulliInitialization ChosenInitialization DisjointPolyNet "
-    "FourierFeatures FrozenGates "
-    "GaussianInitialization GlorotInitialization Linearized NeuronRecipe OscillatingPolynomial PolyNet Power "
-    "RandomFeatures SignInitialization Sinusoid StandardNormalInitialization "
-    "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag realize relu relu6 sigmoid square",
-    "training": "AbstractRecord ChosenLoss FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError "
-    "Snapshot ValidationError Weights correlation logistic plan square_loss train",
+    "FourierFeatures FrozenGates GaussianInitialization GlorotInitialization Linearized NeuronRecipe "
+    "OscillatingPolynomial PolyNet Power RandomFeatures SignInitialization Sinusoid "
+    "StandardNormalInitialization TernaryInitialization TernaryPairs Transformer TriangleWave "
+    "UniformInitialization Zigzag realize relu relu6 sigmoid square",
+    "training": "AbstractRecord ChosenLoss ErrorsByPart FirstThen FreshError FreshLoss Hinge LayerDrift LinearFall "
+    "Optimizer Outcome Parameters Progress Runs SampleError Snapshot ValidationError Weights "
+    "correlation logistic plan square_loss train",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*_HOME]

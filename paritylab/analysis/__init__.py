@@ -9,7 +9,11 @@ from .correlations import (
     node_correlations as node_correlations,
     reveals_gates as reveals_gates,
 )
-from .exact_start import AfterFirstStep as AfterFirstStep, StepTable as StepTable, step_table as step_table
+from .exact_start import (
+    AfterFirstStep as AfterFirstStep,
+    StepTable as StepTable,
+    step_table as step_table,
+)
 from .feature_correlations import (
     cosine_correlations as cosine_correlations,
     ternary_correlations as ternary_correlations,
@@ -21,7 +25,11 @@ from .first_step import (
     first_step as first_step,
     first_step_quality as first_step_quality,
 )
-from .fourier import Spectrum as Spectrum, spectrum as spectrum, table_of as table_of
+from .fourier import (
+    Spectrum as Spectrum,
+    spectrum as spectrum,
+    table_of as table_of,
+)
 from .gaps import (
     FourierGap as FourierGap,
     fourier_gap as fourier_gap,
@@ -52,8 +60,14 @@ from .gradients import (
     population_gradient as population_gradient,
     slope_polynomial as slope_polynomial,
 )
-from .heavy import Heavy as Heavy, heavy_coefficients as heavy_coefficients
-from .hinge_ball import HingeOptimum as HingeOptimum, best_hinge_over_ball as best_hinge_over_ball
+from .heavy import (
+    Heavy as Heavy,
+    heavy_coefficients as heavy_coefficients,
+)
+from .hinge_ball import (
+    HingeOptimum as HingeOptimum,
+    best_hinge_over_ball as best_hinge_over_ball,
+)
 from .kernels import (
     SupportVectorMachine as SupportVectorMachine,
     conjugate_kernel as conjugate_kernel,
@@ -63,7 +77,10 @@ from .kernels import (
     support_vector_machine as support_vector_machine,
     tangent_kernel as tangent_kernel,
 )
-from .krawtchouk import SymmetricSpectrum as SymmetricSpectrum, symmetric_spectrum as symmetric_spectrum
+from .krawtchouk import (
+    SymmetricSpectrum as SymmetricSpectrum,
+    symmetric_spectrum as symmetric_spectrum,
+)
 from .majority import (
     exact_majority_coefficient as exact_majority_coefficient,
     lemma1 as lemma1,
@@ -84,7 +101,26 @@ from .margins import (
     perceptron_bound as perceptron_bound,
     symmetric_embedding as symmetric_embedding,
 )
-from .polynets import disjoint_error as disjoint_error, relevant_path as relevant_path
+from .one_step import (
+    OneStepMLP as OneStepMLP,
+    first_rate as first_rate,
+    parity_outputs as parity_outputs,
+    presence_probability as presence_probability,
+    sampled_correlations as sampled_correlations,
+    sign_correlations as sign_correlations,
+)
+from .polynet import (
+    Lemma6 as Lemma6,
+    SignMeans as SignMeans,
+    disjoint_error as disjoint_error,
+    last_place as last_place,
+    lemma6 as lemma6,
+    long_sign_mean as long_sign_mean,
+    polynet_error as polynet_error,
+    relevant_path as relevant_path,
+    sign_error as sign_error,
+    sign_means as sign_means,
+)
 from .relu_kernels import (
     ReluKernel as ReluKernel,
     arc_cosine_0 as arc_cosine_0,
@@ -95,7 +131,10 @@ from .relu_kernels import (
     relu_conjugate_kernel as relu_conjugate_kernel,
     relu_ntk as relu_ntk,
 )
-from .routes import Routed as Routed, neuron_gradient as neuron_gradient
+from .routes import (
+    Routed as Routed,
+    neuron_gradient as neuron_gradient,
+)
 from .sign_test import (
     failure_probability as failure_probability,
     predicted_samples as predicted_samples,
@@ -117,4 +156,7 @@ from .thresholds import (
     gradient_of_threshold as gradient_of_threshold,
     sign_coefficients as sign_coefficients,
 )
-from .transform import coefficients as coefficients, walsh_hadamard as walsh_hadamard
+from .transform import (
+    coefficients as coefficients,
+    walsh_hadamard as walsh_hadamard,
+)

@@ -42,7 +42,7 @@ class StepTable(NamedTuple):
 
 @functools.lru_cache(maxsize=16)
 def step_table(n: int, k: int, bias: float, leak: float = 0.5) -> StepTable:
-    """The correlations of every kind of neuron, on D_A with the given share of equal bits (inventory, 000-A1).
+    """The correlations of every kind of neuron, on D_A with the given share of equal bits.
 
     leak = 0 is the uniform half, 1 the half with equal bits, 1/2 the law of learning-parities.
 

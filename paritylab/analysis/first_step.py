@@ -2,9 +2,9 @@
 
 Points are +-1/sqrt(n). The law D_A is an even mixture of the uniform law and of one whose bits in A are all equal
 (learning-parities, Section 2); the label is the parity of A, |A| = k odd. A network of paired neurons starts as
-the zero function (000-I2: the pair shares w and b and differs in the sign of u), so that the slope of the hinge
+the zero function (the pair shares w and b and differs in the sign of u), so that the slope of the hinge
 loss is -y everywhere, and with rate 1 and decay 1/2 the old weights are erased: each neuron's new weights are
-w = u E[y x sigma'], b + u E[y sigma'] and u = E[y sigma], with sigma = ReLU6 and weights in {-1, 0, 1} (000-A1).
+w = u E[y x sigma'], b + u E[y sigma'] and u = E[y sigma], with sigma = ReLU6 and weights in {-1, 0, 1}.
 
 The sum over bits outside A is a shifted binomial, and what is left depends on the bits in A: O(2**k + n) a neuron.
 """
@@ -58,7 +58,7 @@ class Binomials(NamedTuple):
 def given_sum(n: int, active: int, bias: int | float, top: int) -> Binomials:
     """E over `active` fair signs of ReLU6 and of its slope at (s + their sum) / sqrt(n) + bias, for |s| <= top.
 
-    The law of the sum is that of 2 Bin(active, 1/2) - active (000-A1). The slope is 1 strictly between 0 and 6.
+    The law of the sum is that of 2 Bin(active, 1/2) - active. The slope is 1 strictly between 0 and 6.
 
     >>> given_sum(4, 2, 0.0, 1).slope.round(12).tolist()
     [0.25, 0.25, 0.75]
@@ -123,7 +123,7 @@ def first_step(
     rate: int | float = 1.0,
     decay: int | float = 0.5,
 ) -> FirstStep:
-    """The network after one step of population gradient descent on D_A from a zero function (000-A1).
+    """The network after one step of population gradient descent on D_A from a zero function.
 
     With the loss E[hinge] + decay * (|u|**2 + |w|**2); biases do not decay. Rate 1 and decay 1/2 are those of
     learning-parities, Theorem 3.

@@ -161,7 +161,7 @@ def sign_share_bound(block: int, k: int, gamma: float) -> float:
     """A bound on 1 - T(1/2 - gamma)/T(0) for sign weights, from Lemmas 5 and 6; infinite where they say nothing.
 
     b**(2-k) with b = sqrt(pi (block-1) / 2) ((2 gamma)**(1/k) - 2c / sqrt(block-1)), if b > 1 (hidden-progress,
-    Corollary 11, with the constants of 002-E8).
+    Corollary 11, with corrected constants).
 
     >>> sign_share_bound(40, 3, 0.01), round(sign_share_bound(4096, 3, 0.01), 3)
     (inf, 0.049)

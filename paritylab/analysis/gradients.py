@@ -189,7 +189,7 @@ def gradient_of_polynomial(
 
     By moments: E[chi_S exp(t (w . x + b))] is exp(t b) times the product of sinh(w_i t) over S and cosh(w_i t)
     over the rest, and E[chi_S (w . x + b)**d] is d! times its coefficient at t**d. Of degree below |S| - 1 all
-    are 0: a polynomial of low degree does not see a parity (hidden-progress, 002-C9).
+    are 0: a polynomial of low degree does not see a parity (hidden-progress).
 
     >>> gradient_of_polynomial(np.array([1.0, 2.0, 3.0]), (0, 1), slope=[0, 1]).weight.tolist()
     [2.0, 1.0, 0.0]

@@ -1,10 +1,10 @@
 """What does the one large step of hidden-progress, Theorem 4, leave in the network? Exactly, or from a batch.
 
 A two-layer ReLU network of sign weights w, outputs u = +-1 and biases |b| < 1 starts in pairs, as the zero function, so
-that the slope of the hinge loss is -y everywhere (002-I4). At odd n no point has w . x = 0, the slope of a ReLU is
+that the slope of the hinge loss is -y everywhere. At odd n no point has w . x = 0, the slope of a ReLU is
 (1 + majority(w * x)) / 2 whatever the bias, and the population gradient of every neuron is two Fourier coefficients of
-majority (Lemma 2). The first step has rate 1 / (k |xi_{k-1}|) and erases the old weights; outputs become 0
-(002-A1, 002-E6). What is left is a network whose second layer can be trained to be the parity (Lemma 3).
+majority (Lemma 2). The first step has rate 1 / (k |xi_{k-1}|) and erases the old weights; outputs become 0. What
+is left is a network whose second layer can be trained to be the parity (Lemma 3).
 """
 
 import math
@@ -137,7 +137,7 @@ def parity_outputs(k: int) -> tuple[Float[np.ndarray, " units"], Float[np.ndarra
     """Biases b and outputs u of k + 1 units with sum_i u_i relu(s / (2k) + b_i) = 2 (-1)**((k - s) / 2).
 
     s = -k, ..., k is the sum over the support. b_i = -1/2 + (i + 1) / k and u = 8k, -8k, ..., 8k, -6k, 2k, for even
-    k >= 4 (hidden-progress, Lemma 3 and Claim 5 as corrected in 002-E3: k units do not suffice, the sign was flipped).
+    k >= 4 (hidden-progress, Lemma 3 and Claim 5 corrected: k units do not suffice, the sign was flipped).
 
     >>> biases, outputs = parity_outputs(4)
     >>> s = np.arange(-4, 5, 2)
@@ -155,7 +155,7 @@ def presence_probability(width: int, k: int) -> float:
 
     A pair is useful if its weights on S are all equal, for then one of the two has the sign that Lemma 3 asks for: with
     its bias a chance of p = 2**(1-k) / (2k-1). By inclusion and exclusion over the biases that no pair has
-    (hidden-progress, Lemma 4; inventory, 002-E5).
+    (hidden-progress, Lemma 4).
 
     >>> round(presence_probability(768, 4), 4)
     0.9951

@@ -1,6 +1,10 @@
 """WHAT CANNOT BE, and what is promised: bounds with their assumptions checked one by one."""
 
-from .base import Assumption as Assumption, Bound as Bound, Part as Part
+from .base import (
+    Assumption as Assumption,
+    Bound as Bound,
+    Part as Part,
+)
 from .discrepancy import (
     UnitBounds as UnitBounds,
     hard_tanh_correlation as hard_tanh_correlation,

@@ -24,7 +24,7 @@ def kernel(n: int, k: int, *, norm: int | float) -> Bound:
 
     The mean over S of the least hinge loss is at least 1 - R / sqrt(C(n, k)): hinge >= 1 - y f, and the
     squared correlations of one bounded embedding with all parities sum to at most 1. This is
-    hidden-progress, Theorem 6, without its factor of sqrt(D) for the dimension D (inventory, 002-T6).
+    hidden-progress, Theorem 6, without its factor of sqrt(D) for the dimension D.
 
     >>> print(kernel(50, 3, norm=10.0))
     No kernel predictor of norm 10 has a mean hinge loss below 0.9286 on the 3-parities of 50 bits. \
@@ -66,7 +66,7 @@ def fixed_features(n: int, k: int, *, features: int, norm: int | float) -> Bound
     """N features in [-1, 1], weights of norm at most B: the stronger elementary form of learning-parities, Theorem 2.
 
     The mean over A of the least hinge loss under the uniform distribution is at least
-    1 - B sqrt(N / C(n, k)) (inventory, 000-T2 (d)). The part `mixture` is what remains for the mixture D_A of
+    1 - B sqrt(N / C(n, k)). The part `mixture` is what remains for the mixture D_A of
     the paper, of which the uniform distribution is one half.
 
     >>> round(fixed_features(8, 3, features=16, norm=1).value, 3)
@@ -88,7 +88,7 @@ def fixed_features(n: int, k: int, *, features: int, norm: int | float) -> Bound
 def fixed_features_by_convexity(n: int, k: int, *, features: int, norm: int | float) -> Bound:
     """The bound inside the proof of learning-parities, Theorem 2, before C(n, k) >= 16^k is used.
 
-    1 - sqrt(2N) B / C(n, k)^(1/4), from the strong convexity of the regularized loss (inventory, 000-T2 (c)).
+    1 - sqrt(2N) B / C(n, k)^(1/4), from the strong convexity of the regularized loss.
     It is never better than `fixed_features` where either says something.
 
     >>> round(fixed_features_by_convexity(8, 3, features=16, norm=1).value, 2)
@@ -108,7 +108,7 @@ def fixed_features_by_convexity(n: int, k: int, *, features: int, norm: int | fl
 def fixed_features_theorem(n: int, k: int, *, features: int, norm: int | float) -> Bound:
     """learning-parities, Theorem 2, corrected: on some D_A the loss is at least 1/2 - sqrt(N) B / (2^k sqrt 2).
 
-    Printed with sqrt(N B); the proof gives sqrt(N) B (inventory, 000-E2). D_A is half uniform and half
+    Printed with sqrt(N B); the proof gives sqrt(N) B. D_A is half uniform and half
     with all bits of A equal.
 
     >>> bound = fixed_features_theorem(160, 9, features=100, norm=2)
@@ -133,7 +133,7 @@ def fixed_features_theorem(n: int, k: int, *, features: int, norm: int | float) 
 def gradient_at_zero(n: int, k: int, *, features: int) -> Bound:
     """The mean over A of |grad G_A(0)|^2, the squared correlations of the features with f_A, is at most N / C(n, k).
 
-    learning-parities, proof of Theorem 2 (inventory, 000-T2 (b)). The part `sixteen` is the N / 16^k of the
+    learning-parities, proof of Theorem 2. The part `sixteen` is the N / 16^k of the
     paper, which is larger if k <= n/16.
 
     >>> gradient_at_zero(8, 3, features=56).value
@@ -156,7 +156,7 @@ def parity_correlations(features: Float[np.ndarray, "points features"], k: int) 
     """E[f_A Psi_i] under the uniform distribution, for every A of size k (rows, in the order of `combinations`).
 
     `features` has one row per point of the cube, in its order. Parseval: over all k and A, the squares of
-    a column sum to E[Psi_i^2] (learning-parities, proof of Theorem 2; inventory, 000-T2 (a)).
+    a column sum to E[Psi_i^2] (learning-parities, proof of Theorem 2).
 
     >>> parity_correlations(np.array([[1.0], [-1.0], [1.0], [-1.0]]), 1).tolist()
     [[1.0], [0.0]]
@@ -178,7 +178,7 @@ def given_features(features: Float[np.ndarray, "points features"], k: int, *, no
     """The same argument for features that are given: mean over A of 1 - B |E[f_A Psi]|, exactly.
 
     Never below `fixed_features` for features in [-1, 1]; the part `worst` is the bound for the worst A
-    (learning-parities, Theorem 2; inventory, 000-T2 (d)).
+    (learning-parities, Theorem 2).
 
     >>> given_features(np.asarray(cube(3), float), 1, norm=0.5).value
     0.5

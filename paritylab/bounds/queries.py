@@ -52,7 +52,7 @@ def spectral_dimension(table: Float[np.ndarray, "functions functions"]) -> float
     """The number of functions over the largest eigenvalue of their Gram matrix: as hard as so many orthonormal ones.
 
     For an orthonormal family this is its size, the SQ dimension (depth-separation: 2^n products of gates
-    under the uniform distribution; inventory, 004-C1). For any family it is a valid size in `family_queries`.
+    under the uniform distribution). For any family it is a valid size in `family_queries`.
 
     >>> spectral_dimension(np.eye(8)), spectral_dimension(np.ones((8, 8)))
     (8.0, 1.0)
@@ -87,7 +87,7 @@ def family_queries(size: int | float, *, tolerance: int | float, family: str = "
     To find, for each of `size` orthonormal functions, a hypothesis in [-1, 1] that correlates with it by more
     than the tolerance, size tolerance^2 - 1 queries are needed: each query, and the hypothesis, rules out
     at most 1 / tolerance^2 members. For a family that is not orthonormal, give its `spectral_dimension`.
-    hidden-progress, Appendix A.1 and boolean-circuits, Section 4.1, with the tolerance stated (inventory, 002-E19).
+    hidden-progress, Appendix A.1 and boolean-circuits, Section 4.1, with the tolerance stated.
 
     >>> family_queries(4096, tolerance=0.125).value
     63.0
@@ -121,7 +121,7 @@ of them. [hidden-progress, Appendix A.1]
 def gate_product_queries(n: int, *, tolerance: int | float) -> Bound:
     """`family_queries` for the 2^n products of n gates, each an AND or an OR, under the uniform distribution.
 
-    They are orthonormal (depth-separation; inventory, 004-C1).
+    They are orthonormal (depth-separation).
 
     >>> gate_product_queries(20, tolerance=0.125).value
     16383.0

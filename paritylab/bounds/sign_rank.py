@@ -21,7 +21,7 @@ def gate_product_matrix(gates: Integer[np.ndarray, " n"]) -> Float[np.ndarray, "
     """The signs of the product of g_i(x_i, z_i), rows x and columns z in the order of the cube; +1 is OR, -1 is AND.
 
     With all gates OR this is the inner product of the bits modulo 2; for all gates a Hadamard matrix
-    (depth-separation; inventory, 004-C1).
+    (depth-separation).
 
     >>> gate_product_matrix(np.array([1])).tolist()
     [[1.0, 1.0], [1.0, -1.0]]
@@ -126,7 +126,7 @@ def integer_network_rank(width: int, half: int, *, weight: int) -> Bound:
 
     boolean-circuits, Lemma 23, corrected: the inputs <w, x> of a unit from one half take at most B n' + 1
     values (all of one parity), so its matrix has at most so many distinct rows: width (B n' + 1) + 1 with
-    an output bias. The printed 4 B width n' is larger (inventory, 003-L23).
+    an output bias. The printed 4 B width n' is larger.
 
     >>> integer_network_rank(10, 8, weight=2).value
     171.0
@@ -185,7 +185,7 @@ def margin_network_rank(width: int, half: int, *, weight: int | float, margin: i
     """The sign-rank of a ReLU network with all weights in [-B, B] whose output is at least gamma in size.
 
     boolean-circuits, Theorem 12, corrected: 4 B k n' ceil(2 B k (2n' + 1) / gamma), by rounding the weights to
-    multiples of 1/N (inventory, 003-E9; the printed last line drops gamma and the ceiling).
+    multiples of 1/N (the printed last line drops gamma and the ceiling).
 
     >>> margin_network_rank(3, 4, weight=1, margin=1).value
     2592.0

@@ -1,7 +1,7 @@
 """What is promised: the theorems that say how much suffices for gradient descent to learn.
 
 Each function checks the assumptions of its theorem one by one and returns what it promises for the given
-numbers, with the constants as corrected in the inventory. Where a theorem hides a constant in O(.), the
+numbers, with the constants as their proofs give them. Where a theorem hides a constant in O(.), the
 constant is an argument that defaults to 1; the value is then a scale, not a promise.
 """
 
@@ -60,7 +60,7 @@ def two_layer_sizes(k: int, *, loss: float, failure: float) -> Bound:
     """learning-parities, Corollary 4, corrected: sizes at which each term of Theorem 3 is of the order of the loss.
 
     q = loss^-2 k^16 log(k/failure), T = loss^-2 k^10 log(k/failure) and n >= loss^-6 k^34 log^2(k/failure); the
-    printed q with loss^-1 leaves a term of sqrt(loss) (inventory, 000-E4). The value is the number of steps.
+    printed q with loss^-1 leaves a term of sqrt(loss). The value is the number of steps.
 
     >>> bound = two_layer_sizes(7, loss=0.1, failure=0.1)
     >>> f"{bound.part('width'):.1e} {bound.part('steps'):.1e} {bound.part('n'):.1e}"
@@ -88,7 +88,7 @@ def one_step_learning(n: int, k: int, *, loss: float) -> Bound:
     One step of batch B on the first layer finds the support, then SGD trains the second. With
     L = log(128 k^3 n / loss) and xi the coefficient of majority at level k - 1:
     r = k 2^(k+1) log(8 (k+1) / loss), B = 2^12 k^2 n L log(32 n r / loss) / xi^2, T = 2^12 k^3 r n^2 / loss^2, for
-    even k >= 4, odd n >= 128 k^4 L (n / (n-k))^2 (inventory, 002-E3 to 002-E6). The value is the number of steps.
+    even k >= 4, odd n >= 128 k^4 L (n / (n-k))^2. The value is the number of steps.
 
     >>> bound = one_step_learning(1_000_001, 4, loss=0.1)
     >>> bound.applies, bound.part("width")
@@ -155,8 +155,7 @@ def polynet_steps(block: int, k: int, *, error: float, failure: float) -> Bound:
     """hidden-progress, Theorem 13 (Theorem 8 in detail), corrected: steps of SGD on a disjoint PolyNet.
 
     The least T with T >= 48 log(2 n T / failure) log(2k / error) (3 block - 2)^(2k - 1), n = k block, at any batch
-    size, given that the product of the relevant weights starts positive (probability 1/2). Printed with 6
-    (inventory, 002-E9).
+    size, given that the product of the relevant weights starts positive (probability 1/2). Printed with 6.
 
     >>> round(polynet_steps(3, 2, error=0.1, failure=0.1).value, -4)
     1140000.0
@@ -182,9 +181,9 @@ def layerwise_circuit(n: int, *, correlation: float, pattern: float, failure: fl
 
     `correlation` is Delta (property 1) and `pattern` is epsilon (property 3). Width k >= log(2nd/failure) / log(4/3),
     rate 1 / (16 sqrt(2) k), first weights up to 1 / (8k), more than 6n / (sqrt(2) rate epsilon Delta) steps per layer
-    and 2^11 / (epsilon Delta)^2 log(8nd/failure) samples (inventory, 003-E3, 003-E6). The width is raised where needed
+    and 2^11 / (epsilon Delta)^2 log(8nd/failure) samples. The width is raised where needed
     so that the failures of the weights, 4 (n-1) (3/4)^k, and of the sample, (n-1) failure / (nd), add up to no more
-    than `failure` (003-E8; only for d <= 2). The value is the number of samples.
+    than `failure` (only for d <= 2). The value is the number of samples.
 
     >>> bound = layerwise_circuit(16, correlation=0.19, pattern=0.05, failure=0.1)
     >>> bound.part("width"), round(bound.value / 1e6, 2)
@@ -223,7 +222,7 @@ def layerwise_circuit_product(n: int, *, correlation: float, failure: float) -> 
     """boolean-circuits, Theorem 2, corrected: Theorem 4 with epsilon = Delta^2 / 4, which product distributions have.
 
     For a Delta-non-degenerate product distribution with local correlations of Delta: more than
-    2^15 / Delta^6 log(8nd/failure) samples and 24 n / (sqrt(2) rate Delta^3) steps per layer (inventory, 003-E3).
+    2^15 / Delta^6 log(8nd/failure) samples and 24 n / (sqrt(2) rate Delta^3) steps per layer.
 
     >>> layerwise_circuit_product(16, correlation=0.3, failure=0.1).part("samples")
     383907449.0
@@ -246,7 +245,7 @@ def symmetric_initialization(n: int, *, error: float, failure: float, constant: 
     the weight of a point alone wherever that was seen, so the error is at most the mass of unseen weights;
     the union over the 2^(n+1) sets of weights gives ((n+1) log 2 + log(1/failure)) / error, that is c = 1 for
     n >= 3. Updates: at most 20 R^2 / gamma^2, with step gamma^(5/2) / (100 R^2 sqrt(n)) and confidence R^2 times the
-    step (Lemma 4), R^2 = 1 + (n+1)(n+2)(2n+3)/6 and margin gamma >= 1 / sqrt(16n + 1) (inventory, 001-L3, 001-E3).
+    step (Lemma 4), R^2 = 1 + (n+1)(n+2)(2n+3)/6 and margin gamma >= 1 / sqrt(16n + 1).
     The value is the number of samples.
 
     >>> bound = symmetric_initialization(30, error=0.1, failure=0.05)

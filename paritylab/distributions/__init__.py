@@ -1,6 +1,8 @@
 """ON WHICH inputs: laws of a point and its label."""
 
-from .base import AbstractDistribution as AbstractDistribution
+from .base import (
+    AbstractDistribution as AbstractDistribution,
+)
 from .changes import (
     Encoded as Encoded,
     FlippedLabels as FlippedLabels,
@@ -8,7 +10,13 @@ from .changes import (
     Mixture as Mixture,
     ShiftedInputs as ShiftedInputs,
 )
-from .digits import Digits as Digits, Images as Images, mnist as mnist, pooled as pooled, small_digits as small_digits
+from .digits import (
+    Digits as Digits,
+    Images as Images,
+    mnist as mnist,
+    pooled as pooled,
+    small_digits as small_digits,
+)
 from .easy import (
     EasyHalf as EasyHalf,
     balanced_gates as balanced_gates,
@@ -21,9 +29,18 @@ from .easy import (
     sparse_pairs as sparse_pairs,
     stealth as stealth,
 )
-from .generative import Generative as Generative
-from .inputs import Product as Product, Uniform as Uniform
-from .leaky import EqualBits as EqualBits, RandomLeaky as RandomLeaky, leaky as leaky
+from .generative import (
+    Generative as Generative,
+)
+from .inputs import (
+    Product as Product,
+    Uniform as Uniform,
+)
+from .leaky import (
+    EqualBits as EqualBits,
+    RandomLeaky as RandomLeaky,
+    leaky as leaky,
+)
 from .outputs import (
     AbstractOutputs as AbstractOutputs,
     IndependentOutputs as IndependentOutputs,
@@ -31,6 +48,15 @@ from .outputs import (
     RandomSubset as RandomSubset,
     SharedSign as SharedSign,
 )
-from .points import Points as Points, draw as draw, population as population
-from .random import RandomTask as RandomTask
-from .strips import Strips as Strips, digit_strips as digit_strips
+from .points import (
+    Points as Points,
+    draw as draw,
+    population as population,
+)
+from .random import (
+    RandomTask as RandomTask,
+)
+from .strips import (
+    Strips as Strips,
+    digit_strips as digit_strips,
+)

@@ -195,7 +195,7 @@ def stealth(target: GateProduct) -> EasyHalf:
 
 
 def separation(easy: EasyHalf, share: int | float = 0.5) -> Mixture:
-    """D = share * easy + (1 - share) * uniform, the distribution that separates depths (depth-separation, 004-D4).
+    """D = share * easy + (1 - share) * uniform, the distribution that separates depths (depth-separation).
 
     >>> separation(equal_gates(GateProduct(("OR", "AND", "OR")))).weights.tolist()
     [0.5, 0.5]

@@ -56,7 +56,7 @@ class Generative(AbstractDistribution):
         return nodes, y
 
     def probability(self, x: Float[Array, " n"]) -> Float[Array, ""]:
-        """P(x) = 1/2 prod over gates of 1 / (the number of patterns that give the gate's value) (003-D8)."""
+        """P(x) = 1/2 prod over gates of 1 / (the number of patterns that give the gate's value)."""
         values = jnp.concatenate(self.target.gate_outputs(x)[:-1])
         sums = jnp.sum(jnp.asarray(self.target.tables, x.dtype), axis=(-2, -1))
         return jnp.prod(2 / (4 + values * sums)) / 2

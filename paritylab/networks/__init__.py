@@ -12,8 +12,13 @@ from .activations import (
     sigmoid as sigmoid,
     square as square,
 )
-from .base import Network as Network, Recipe as Recipe
-from .constructions import realize as realize
+from .base import (
+    Network as Network,
+    Recipe as Recipe,
+)
+from .constructions import (
+    realize as realize,
+)
 from .features import (
     FourierFeatures as FourierFeatures,
     Frozen as Frozen,
@@ -32,7 +37,18 @@ from .initializations import (
     TernaryInitialization as TernaryInitialization,
     UniformInitialization as UniformInitialization,
 )
-from .mlp import MLP as MLP, NeuronRecipe as NeuronRecipe, paired as paired
-from .polynet import DisjointPolyNet as DisjointPolyNet, PolyNet as PolyNet
-from .ternary import TernaryPairs as TernaryPairs
-from .transformer import Transformer as Transformer
+from .mlp import (
+    MLP as MLP,
+    NeuronRecipe as NeuronRecipe,
+    paired as paired,
+)
+from .polynet import (
+    DisjointPolyNet as DisjointPolyNet,
+    PolyNet as PolyNet,
+)
+from .ternary import (
+    TernaryPairs as TernaryPairs,
+)
+from .transformer import (
+    Transformer as Transformer,
+)

@@ -1,7 +1,7 @@
 """Where the weights start.
 
 An initialization draws one layer at a time: `weights` of a given shape and fan-in, and `biases`.
-The usual ones (hidden-progress, 002-I1 to I3) treat all layers alike; the structured ones (signs
+The usual ones (hidden-progress, Appendix D.1) treat all layers alike; the structured ones (signs
 with a grid of biases; ternary weights with large outputs) are made for two layers with `paired`
 units, which start as the zero function.
 """

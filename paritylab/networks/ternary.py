@@ -20,7 +20,7 @@ class TernaryPairs(eqx.Module):
     - `copied`: a pair shares w and b and differs in the sign of u; the network starts as the zero function, which
       the proof of the theorem needs.
     - `negated`: as it is printed, w and b change sign as well. u sigma(z) - u sigma(-z) is u times z clipped at
-      6, so that the network starts as a large function (inventory, 000-E1).
+      6, so that the network starts as a large function.
 
     The theorem has no output bias: it is 0 here, and stays so if it is given no rate.
 

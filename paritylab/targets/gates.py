@@ -149,7 +149,7 @@ class GateProduct(AbstractTarget):
         return (o * (1 - first * second) + first + second) / 2
 
     def gate_outputs(self, x: Float[Array, " n"]) -> Float[Array, " pairs"]:
-        """s_i = g_i(x_i, z_i) = (o_i + x_i + z_i - o_i x_i z_i) / 2 with o_i = +1 for OR and -1 for AND (004-D2)."""
+        """s_i = g_i(x_i, z_i) = (o_i + x_i + z_i - o_i x_i z_i) / 2 with o_i = +1 for OR and -1 for AND."""
         first, second = x[: self.pairs], x[self.pairs :]
         return (jnp.asarray(self.ors, x.dtype) * (1 - first * second) + first + second) / 2
 

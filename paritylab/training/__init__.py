@@ -1,6 +1,8 @@
 """HOW: losses, optimizers, rules, and the engine that trains thousands of networks at once."""
 
-from .crew import Status as Status
+from .crew import (
+    Status as Status,
+)
 from .losses import (
     ChosenLoss as ChosenLoss,
     Hinge as Hinge,
@@ -8,9 +10,16 @@ from .losses import (
     logistic as logistic,
     square_loss as square_loss,
 )
-from .optimizers import Optimizer as Optimizer
-from .outcomes import Outcome as Outcome
-from .plans import Cell as Cell, Plan as Plan
+from .optimizers import (
+    Optimizer as Optimizer,
+)
+from .outcomes import (
+    Outcome as Outcome,
+)
+from .plans import (
+    Cell as Cell,
+    Plan as Plan,
+)
 from .records import (
     AbstractRecord as AbstractRecord,
     ErrorsByPart as ErrorsByPart,
@@ -24,7 +33,17 @@ from .records import (
     ValidationError as ValidationError,
     Weights as Weights,
 )
-from .rules import Training as Training
-from .runs import Runs as Runs
-from .schedules import FirstThen as FirstThen, LinearFall as LinearFall
-from .train import plan as plan, train as train
+from .rules import (
+    Training as Training,
+)
+from .runs import (
+    Runs as Runs,
+)
+from .schedules import (
+    FirstThen as FirstThen,
+    LinearFall as LinearFall,
+)
+from .train import (
+    plan as plan,
+    train as train,
+)

@@ -56,7 +56,7 @@ def test_the_generative_distribution_gives_powers_of_two_thirds(depth):
         assert found.property_1 and found.property_2
         assert found.slack == pytest.approx((2 / 3) ** (depth - 1), rel=1e-13)
         assert found.slack_with_inputs == pytest.approx((2 / 3) ** depth, rel=1e-13)
-        # 003-C10, and not the printed (1/4)**depth, which is false at depth 1.
+        # and not the printed (1/4)**depth, which is false at depth 1.
         assert found.least_probability >= (1 / 6) * (2 / 3) ** (depth - 1) * (1 - 1e-13)
 
 
@@ -106,7 +106,7 @@ def test_influences_by_flipping_every_node(depth, seed):
 
 
 def test_the_counter_example_to_the_printed_regularizer():
-    """003-E1: y = (x0 AND x1) OR (x2 AND x3) at p = 0.632 has E[y] = .279 and Delta = .148."""
+    """y = (x0 AND x1) OR (x2 AND x3) at p = 0.632 has E[y] = .279 and Delta = .148."""
     circuit = circuit_from_formula("OR(AND(x0,x1),AND(x2,x3))")
     found = audit(circuit, Product(circuit, 2 * 0.632 - 1))
     assert found.tables.label_mean == pytest.approx(0.279, abs=5e-4)

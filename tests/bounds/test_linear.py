@@ -62,7 +62,7 @@ def test_no_predictor_beats_the_bounds(n):
             assert numbers.value >= convex.value
 
 
-def test_the_numbers_of_the_inventory():
+def test_numbers_worked_out_by_hand():
     """Its 0.911 does not come with the scale of the weights: ours at scales 1/sqrt(n) and 1 lie on either side."""
     both = tanh_features(8, 16), tanh_features(8, 16, scale=1 / math.sqrt(8))
     means = [best_hinge(features, parities(8, K), 1.0, steps=200)[1].mean() for features in both]

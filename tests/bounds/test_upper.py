@@ -66,7 +66,7 @@ def test_the_batch_and_steps_of_one_step_learning():
 @pytest.mark.parametrize(
     ("k", "block", "share"), [(3, 256, 0.803), (3, 4096, 0.957), (4, 256, 0.9795), (4, 4096, 0.9990)]
 )
-def test_time_near_chance_as_in_the_inventory(k, block, share):
+def test_time_near_chance_as_measured_before(k, block, share):
     bound = bounds.time_near_chance(block, k)
     assert bound.value == pytest.approx(share, abs=6e-4)
 
@@ -158,7 +158,7 @@ def test_a_gate_keeps_the_promise_of_the_circuit_theorem(gate):
     correlation, pattern, failure, seeds = 0.49, 0.16, 0.2, 40
     promise = bounds.layerwise_circuit(2, correlation=correlation, pattern=pattern, failure=failure)
     width, rate, scale = int(promise.part("width")), promise.part("rate"), promise.part("scale")
-    regularizer = correlation / 4  # E[y] = 0; the regularizer is lambda |1 + output| (inventory, 003-E1)
+    regularizer = correlation / 4  # E[y] = 0; the regularizer is lambda |1 + output|
     rng = np.random.default_rng(0)
     weights = rng.uniform(-scale, scale, (seeds, width, 2))
     signs = rng.choice([-1.0, 1.0], (seeds, width))

@@ -13,7 +13,7 @@ sample = eqx.filter_jit(lambda distribution, key, batch: distribution.sample(key
 
 
 def by_definition(circuit):
-    """The probability of every point, level by level as the paper builds D^(0), ..., D^(d) (with 003-E7)."""
+    """The probability of every point, level by level as the paper builds D^(0), ..., D^(d)."""
     law = {(1.0,): 0.5, (-1.0,): 0.5}
     for level in range(circuit.depth):
         tables = np.asarray(circuit.tables)[2**level - 1 : 2 ** (level + 1) - 1]

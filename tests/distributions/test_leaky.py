@@ -8,7 +8,7 @@ import paritylab as pl
 
 @pytest.mark.parametrize(("n", "support"), [(6, (0, 1, 2)), (7, (1, 2, 4, 5, 6))])
 def test_exact_moments(n, support):
-    """E[y] = 0; E[y x_j] = 1/(2 sqrt n) in A and 0 outside, all of it from the half with equal bits (000-D5)."""
+    """E[y] = 0; E[y x_j] = 1/(2 sqrt n) in A and 0 outside, all of it from the half with equal bits."""
     task = pl.leaky(pl.Parity(n, support))
     inside = np.isin(np.arange(n), support)
     for law, share in ((task, 0.5), *((pl.Encoded(part, "unit"), i) for i, part in enumerate(task.base.parts))):

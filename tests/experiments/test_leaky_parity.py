@@ -28,7 +28,7 @@ def test_lemma_5_by_counting_all_weights():
 
 
 def test_the_ideal_features_add_up_to_the_parity():
-    """The largest coefficient is 2, and their sizes add up to 7, 9, 15, 17, 23 (000-N3)."""
+    """The largest coefficient is 2, and their sizes add up to 7, 9, 15, 17, 23."""
     for k, total in ((3, 7), (5, 9), (7, 15), (9, 17), (11, 23)):
         shares = good_neurons.parity_by_features(k)
         assert np.abs(shares).max() == pytest.approx(2) and np.abs(shares).sum() == pytest.approx(total)

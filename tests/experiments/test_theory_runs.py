@@ -76,7 +76,7 @@ def test_where_the_error_of_theorem_4_falls():
     assert theorem4.crossing(shares, np.array([[0.5, 0.5, 0.0]])) == pytest.approx(10**0.5)
     assert theorem4.crossing(shares, np.array([[0.5, 0.0, 0.0], [0.5, 0.1, 0.0], [0.5, 0.2, 0.1]])) < 1
     assert theorem4.crossing(shares, np.full((2, 3), 0.5)) == 10 and theorem4.crossing(shares, np.zeros((2, 3))) == 0.1
-    # The theorem's batch in units of n / xi**2, by the formula of the inventory (002-T10).
+    # The theorem's batch in units of n / xi**2, by the corrected formula.
     n, k, eps, r = 31, 4, 0.1, 767
     expected = 2**12 * k**2 * np.log(128 * k**3 * n / eps) * np.log(32 * n * r / eps)
     assert theorem4.theorem_share(n) == pytest.approx(expected, rel=1e-9)

@@ -124,7 +124,7 @@ def test_a_deep_mlp_is_its_formula():
 
 
 def test_negated_pairs_are_a_clipped_line_each():
-    """u sigma(z) - u sigma(-z) = u clip(z, -6, 6): the start that learning-parities prints is not zero (000-E1)."""
+    """u sigma(z) - u sigma(-z) = u clip(z, -6, 6): the start that learning-parities prints is not zero."""
     network, x = TernaryPairs(8, 3, "negated")(9, key=root_key(0)), np.asarray(cube(9), float)
     weight, bias, u = (
         np.asarray(each, float)[:4] for each in (*network.hidden[0].__dict__.values(), network.output.weight)

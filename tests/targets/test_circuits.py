@@ -31,7 +31,7 @@ def nodes(circuit, points):
 
 
 def by_lookup(circuit, x):
-    """Every node of one point by looking signs up in tables, from the definition (003-D2)."""
+    """Every node of one point by looking signs up in tables, from the definition."""
     levels = [list(x)]
     for level in reversed(range(circuit.depth)):
         tables = np.asarray(circuit.tables)[2**level - 1 : 2 ** (level + 1) - 1]

@@ -48,7 +48,7 @@ def test_a_product_is_the_inner_product_up_to_flips(gates):
 
 def test_products_of_different_gates_are_orthogonal_and_hadamard():
     labels = np.array([jax.vmap(GateProduct(gates))(cube(6)) for gates in itertools.product(("OR", "AND"), repeat=3)])
-    np.testing.assert_array_equal(labels @ labels.T, 64 * np.eye(8))  # 004-C1
+    np.testing.assert_array_equal(labels @ labels.T, 64 * np.eye(8))
     for row in labels:
         matrix = row.reshape(8, 8)
         np.testing.assert_array_equal(matrix @ matrix.T, 8 * np.eye(8))

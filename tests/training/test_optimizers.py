@@ -9,6 +9,7 @@ import optax
 import pytest
 
 from paritylab import MLP, ChosenLoss, Hinge, Optimizer, correlation, logistic, root_key, square_loss
+from paritylab.training.optimizers import block_normalized_sgd
 
 LEAVES = ("hidden.0.weight", "hidden.0.bias", "hidden.1.weight", "hidden.1.bias", "output.weight", "output.bias")
 

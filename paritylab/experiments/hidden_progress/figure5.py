@@ -27,7 +27,7 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis.polynets import disjoint_error, relevant_path
+from ...analysis.polynet import disjoint_error, relevant_path
 from ...figures import INKS, panels
 from ...statistics import bootstrap_interval
 from ...sweep import Call, Results

@@ -99,7 +99,8 @@ def milestones(curves: pd.DataFrame) -> pd.DataFrame:
     """
     control = curves[curves.labels == "noise"].groupby("step").progress
     band, middle = control.quantile(BAND), control.median()
-    between = lambda levels, step: np.interp(step, levels.index, levels)  # the last record of a run is at its end
+    # The last record of a run is at its end, between two of the control.
+    between = lambda levels, step: np.atleast_1d(np.interp(step, levels.index, levels))
     learned = moved(curves[(curves.labels == "parity") & (curves.outcome == "learned")])
     rows = []
     for _, run in learned.groupby("run"):
@@ -117,7 +118,7 @@ def milestones(curves: pd.DataFrame) -> pd.DataFrame:
                 "beyond": rho[half] / noise[half] if half else 0.0,
                 "leads": bool(run.leads.iloc[half]),
                 "before_drop": rho[before] / noise[before] if before else 0.0,
-                "at_end": rho[-1] / float(between(middle, step[-1])),
+                "at_end": rho[-1] / float(between(middle, step[-1])[0]),
                 "leaves": step[left] / max(step[drop], 1),
             }
         )

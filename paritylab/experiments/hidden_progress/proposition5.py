@@ -6,7 +6,7 @@ population gradient gives S = {i : |g_i| >= 3 gamma/4}. A mean over examples is 
 Exact gradients of neurons with random weights, each with the largest gamma that it has, are moved against the
 detector: relevant entries towards 0, all others away from it. With a shade less than gamma/4 the support is always
 found. With 1% more it never is, so that gamma/4 is the most that can be allowed. With gamma/4 itself the printed
-statement includes a tie (inventory, 002-E7): the ReLU neuron with weights 2, 2, 1, 1, 1 has gamma = 1/4 at the first
+statement includes a tie: the ReLU neuron with weights 2, 2, 1, 1, 1 has gamma = 1/4 at the first
 two coordinates and 1/8 = gamma/2 at the others, which noise of gamma/4 lifts to the threshold as well.
 
 Then gradients are sampled, for neurons with sign weights, whose gamma is |xi_{k-1}| / 2, and the number of examples is
@@ -192,7 +192,7 @@ def claims(settings: Settings) -> list[Claim]:
         Region(1, 1),
         "fails",
         "A tie: irrelevant entries of gamma/2 and noise of gamma/4 reach the threshold 3 gamma/4, which the printed "
-        "set includes (inventory, 002-E7). With any less noise the statement holds.",
+        "set includes. With any less noise the statement holds.",
     )
     exponent = Claim(
         "samples/exponent",

@@ -2,7 +2,7 @@
 
 A ReLU network of sign weights starts in pairs as the zero function. The first step has the rate 1 / (k |xi_{k-1}|) and
 erases the old weights, so that what is left are population gradients: 1/(2k) in size at each relevant coordinate and
-(k-1)/(n-k) times that at the others (Lemma 2). Its outputs are reset to 0, as the proof needs (inventory, 002-E6).
+(k-1)/(n-k) times that at the others (Lemma 2). Its outputs are reset to 0, as the proof needs.
 From there on the second layer alone is trained, with hinge loss. k = 4, and 768 units, which the theorem asks for at a
 loss of 0.1.
 

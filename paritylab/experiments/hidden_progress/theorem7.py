@@ -10,8 +10,8 @@ For large n' the sum of the other weights is normal, so that (1 - T(.49)/T(0)) n
 Weights at which the error crosses lie on a grid of spacing 2; that is the scatter in the figure.
 
 Corollaries 11 (random signs) and 12 (Gaussian weights) put 1/2 - gamma in place of .49. A start of signs with a
-positive product is the same as all ones. We take the constants that the proofs give after correction (inventory,
-002-E8) and count violations: of Lemma 5 (times), of Lemma 6 (errors), and of what they imply for the two corollaries.
+positive product is the same as all ones. We take the constants that the proofs give after correction
+and count violations: of Lemma 5 (times), of Lemma 6 (errors), and of what they imply for the two corollaries.
 """
 
 import math
@@ -51,7 +51,7 @@ UNKNOWN: Mapping[Scale, Verdict] = {}
 """Not run to the end at any scale yet."""
 PRINTED = (
     "Hoeffding's inequality has exp(-v**2 / (2 |u|**2)), and the Berry-Esseen ratio of the third to the second moments "
-    "is at most max|u| / |u|, on both sides of 0 (inventory, 002-E8); with these constants nothing is violated."
+    "is at most max|u| / |u|, on both sides of 0; with these constants nothing is violated."
 )
 
 

@@ -2,7 +2,7 @@
 
 A disjoint PolyNet, the product of k linear functions of blocks of n' coordinates, is trained on the correlation loss
 with one example a step. Block i has the rate 1 / (4 sqrt(2 T log(2 n T / delta)) prod over l != i of |w_l|_1), with the
-product outside of the root and the 4 that Azuma's inequality needs (inventory, 002-E9). From sign weights whose
+product outside of the root and the 4 that Azuma's inequality needs. From sign weights whose
 relevant ones have a positive product (half of all starts; by symmetry the all-ones start of Theorem 8 is one of them),
 T = 48 log(2 n T / delta) log(2k / epsilon) (3n' - 2)**(2k - 1) steps bring the error to epsilon, but for a chance of
 delta. The theorem is safe by far: at these sizes the error is 0 after a few percent of T.

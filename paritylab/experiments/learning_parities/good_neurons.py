@@ -65,7 +65,7 @@ def interval_of(error: Callable[[float], float], r: int, alpha: float, n: int, k
 
 
 def parity_by_features(k: int) -> Float[np.ndarray, " features"]:
-    """The a_r with sum_r a_r psi_r = parity at z = -k, -k + 2, ..., k, for r in that order (inventory, 000-N3)."""
+    """The a_r with sum_r a_r psi_r = parity at z = -k, -k + 2, ..., k, for r in that order."""
     z = np.arange(-k, k + 1, 2)
     psi = np.maximum(0, -np.sign(z)[None, :] * z[:, None] + np.abs(z)[None, :])
     return np.linalg.solve(psi, (-1.0) ** ((k - z) // 2))

@@ -2,7 +2,7 @@
 
 The first step of a ReLU6 neuron with weights in {-1, 0, 1} is known in closed form, and it depends on the weights
 through three counts. So statements that hold "with probability over w" are checked with exact probabilities,
-and statements about all neurons by looking at every kind of neuron. Corrected as in the inventory: the paired
+and statements about all neurons by looking at every kind of neuron. Corrected: the paired
 start is the zero function, Lemmas 10 and 11 have ReLU in place of ReLU6, Lemma 15 has + 2 rate t decay n/k.
 
 A claim of our own: k is odd, so where the weights in A add up to 0 one of them is 0, and the label's sign
@@ -14,6 +14,7 @@ Lemma 12 asks for q of the order of k^7 log k pairs, 5 million for k = 7; here i
 of the proof: for each r the good neurons nearest to psi_r share the coefficient of psi_r.
 """
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -112,8 +113,11 @@ def lemmas_9_and_11(n: int, k: int, neurons: int) -> dict[str, float]:
     epsilon, patterns = 1.0, np.asarray(cube(k), float)
     ratios = []
     for r in range(-k, k + 1, 2):
-        error = lambda u, alpha, r=r: worst_feature_error(u, alpha, r, k, n, patterns)
-        reach = [interval_of(lambda u, a=a, e=error: e(u, a), r, float(a.mean()), n, k, 2 * epsilon) for a in alphas]
+        error = functools.partial(worst_feature_error, r=r, k=k, n=n, patterns=patterns)
+        reach = [
+            interval_of(functools.partial(error, alphas=alpha), r, float(alpha.mean()), n, k, 2 * epsilon)
+            for alpha in alphas
+        ]
         ratios.append(share * float(np.mean(reach)) / (epsilon / (112 * k**2.5)))
     return {
         "lemma-9-share": share * 14 * math.sqrt(k),

@@ -25,6 +25,7 @@ reported, and not bounded.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -102,8 +103,10 @@ def curve(embedding: str, features: int, norms: tuple[float, ...], sets: int, se
     for which, chosen in enumerate(drawn_sets(N, K, sets, seed).tolist()):
         learned = embedding == "learned"
         psi = (
-            learned_table(tuple(chosen), features, seed + which) if learned else table(embedding, N, K, features, seed)
-        )  # type: ignore[arg-type]
+            learned_table(tuple(chosen), features, seed + which)
+            if learned
+            else table(cast(Embedding, embedding), N, K, features, seed)
+        )
         y = x[:, chosen].prod(axis=1)
         equal = np.abs(x[:, chosen].sum(axis=1)) == K
         mixture = (2.0**-N + equal * 2.0 ** (K - 1 - N)) / 2
@@ -173,8 +176,8 @@ def plan(settings: Settings) -> Iterator[Call]:
                 yield Call(exhaustive, given, labels={"part": "exhaustive"}, seconds=8.0)
     for name in ("relu", "fourier", "gates", "learned"):
         count = 6 * settings.features if name == "learned" else settings.features
-        given = {"embedding": name, "features": count, "norms": CURVE, "sets": settings.curve_sets, "seed": 0}
-        yield Call(curve, given, labels={"part": "curve"}, seconds=8.0)
+        about = {"embedding": name, "features": count, "norms": CURVE, "sets": settings.curve_sets, "seed": 0}
+        yield Call(curve, about, labels={"part": "curve"}, seconds=8.0)
     for n, k in settings.large:
         for embedding in LARGE:
             given = {"embedding": embedding, "n": n, "k": k, "features": settings.large_features}

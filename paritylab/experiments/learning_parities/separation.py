@@ -40,7 +40,7 @@ from ...cube import cube
 from ...figures import INKS, ink, panels
 from ...statistics import median_interval, quantile, wilson_interval
 from ...sweep import Call, Results
-from ...training.engine import init_key
+from ...training.lanes import init_key
 from ...training.optimizers import constant
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, exactly

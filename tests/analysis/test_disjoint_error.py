@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paritylab.analysis import disjoint_error, relevant_path
-from paritylab.analysis.polynets import _tail
+from paritylab.analysis.polynet import long_sign_mean
 from paritylab.cube import cube
 from paritylab.networks.polynet import DisjointPolyNetwork
 
@@ -37,7 +37,7 @@ def test_large_blocks_are_integrated():
 
     left, right = sums(weights[:18]), sums(weights[18:])
     exact = (len(right) - np.searchsorted(right, level - left, side="right")).sum() / 2.0**37
-    assert _tail(weights, level)[0] == pytest.approx(exact, abs=1e-6)
+    assert (1 + long_sign_mean(-level, weights)) / 2 == pytest.approx(exact, abs=1e-6)
 
 
 def test_a_gaussian_limit_and_certain_ends():
