@@ -8,6 +8,7 @@ class Outcome(enum.IntEnum):
     LEARNED = 1
     OUT_OF_STEPS = 2
     DIVERGED = 3
+    SETTLED = 4
 
     @property
     def word(self) -> str:
@@ -23,4 +24,5 @@ _SENTENCES = {
     Outcome.LEARNED: "Every validation point was classified correctly.",
     Outcome.OUT_OF_STEPS: "The steps ran out first: a lower bound on the time, not a failure. Allow more steps.",
     Outcome.DIVERGED: "The output became infinite or undefined. Lower the rate.",
+    Outcome.SETTLED: "No example of the sample asked for an update any more: the network has come to rest.",
 }
