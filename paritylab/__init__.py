@@ -56,11 +56,13 @@ if TYPE_CHECKING:
         RandomFeatures as RandomFeatures,
         SignInitialization as SignInitialization,
         Sinusoid as Sinusoid,
+        Staircase as Staircase,
         TernaryInitialization as TernaryInitialization,
         Transformer as Transformer,
         TriangleWave as TriangleWave,
         UniformInitialization as UniformInitialization,
         Zigzag as Zigzag,
+        indicator_network as indicator_network,
         realize as realize,
         relu as relu,
         relu6 as relu6,
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
         GATES as GATES,
         AbstractTarget as AbstractTarget,
         GateProduct as GateProduct,
+        NearlySymmetric as NearlySymmetric,
         Parity as Parity,
         Symmetric as Symmetric,
         TreeCircuit as TreeCircuit,
@@ -95,6 +98,7 @@ if TYPE_CHECKING:
     )
     from .training import (
         AbstractRecord as AbstractRecord,
+        Confidence as Confidence,
         FreshError as FreshError,
         FreshLoss as FreshLoss,
         Hinge as Hinge,
@@ -104,6 +108,7 @@ if TYPE_CHECKING:
         Runs as Runs,
         SampleError as SampleError,
         Snapshot as Snapshot,
+        Updates as Updates,
         ValidationError as ValidationError,
         Weights as Weights,
         correlation as correlation,
@@ -116,7 +121,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "cube": "bit_mask root_key",
     "statistics": "median_interval quantile wilson_interval",
-    "targets": "GATES AbstractTarget GateProduct Parity Symmetric TreeCircuit as_inner_product circuit_from_formula "
+    "targets": "GATES AbstractTarget GateProduct NearlySymmetric Parity Symmetric TreeCircuit as_inner_product circuit_from_formula "
     "count_of_functions full_parity inner_product_mod_two majority parity_circuit random_circuit "
     "random_disjoint_parity random_gate_product random_parity random_symmetric razborov_sherstov",
     "distributions": "AbstractDistribution AbstractOutputs EasyHalf Encoded FlippedLabels Generative "
@@ -125,10 +130,10 @@ _HOMES = {
     "separation sparse_pairs stealth",
     "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet FourierFeatures FrozenGates "
     "GaussianInitialization GlorotInitialization Linearized NeuronRecipe OscillatingPolynomial PolyNet Power "
-    "RandomFeatures SignInitialization Sinusoid "
-    "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag realize relu relu6 sigmoid square",
-    "training": "AbstractRecord FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError Snapshot "
-    "ValidationError Weights correlation logistic plan square_loss train",
+    "RandomFeatures SignInitialization Sinusoid Staircase "
+    "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag indicator_network realize relu relu6 sigmoid square",
+    "training": "AbstractRecord Confidence FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError Snapshot "
+    "Updates ValidationError Weights correlation logistic plan square_loss train",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*_HOME]

@@ -103,7 +103,23 @@ EXPERIMENTS = {
     "learning-parities/ntk": ExperimentEntry(
         "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
     ),
+    "symmetry/fig1": ExperimentEntry("symmetry.figure1", "symmetric functions as sums of sigmoids and of ReLUs", 20),
     "symmetry/margin": ExperimentEntry("symmetry.margin", "exact margins of symmetric functions at the start", 15),
+    "symmetry/theory": ExperimentEntry(
+        "symmetry.theory", "the modified perceptron, the drift of the embedding, error against sample size", 40
+    ),
+    "symmetry/fig2": ExperimentEntry("symmetry.figure2", "both layers and the second alone: the same errors", 25),
+    "symmetry/fig3": ExperimentEntry("symmetry.figure3", "large steps: fast, at the expense of the true error", 30),
+    "symmetry/fig4": ExperimentEntry("symmetry.figure4", "the confidence beta = 0 does not hurt", 20),
+    "symmetry/fig5": ExperimentEntry(
+        "symmetry.figure5", "parity of all bits from the symmetric start and from a random one", 45
+    ),
+    "symmetry/fig6": ExperimentEntry("symmetry.figure6", "the same for random symmetric functions", 30),
+    "symmetry/fig7": ExperimentEntry("symmetry.figure7", "flipped labels in the sample", 25),
+    "symmetry/fig8": ExperimentEntry("symmetry.figure8", "shifted inputs", 25),
+    "symmetry/beyond": ExperimentEntry(
+        "symmetry.beyond", "how far the symmetric start reaches: Adam, batches, activations, other functions", 50
+    ),
 }
 
 BOUNDS = {

@@ -32,4 +32,5 @@ from .initializations import (
 )
 from .mlp import MLP as MLP, NeuronRecipe as NeuronRecipe, paired as paired
 from .polynet import DisjointPolyNet as DisjointPolyNet, PolyNet as PolyNet
+from .staircase import Staircase as Staircase, indicator_network as indicator_network
 from .transformer import Transformer as Transformer

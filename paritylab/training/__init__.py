@@ -2,6 +2,7 @@
 
 from .crew import Status as Status
 from .losses import (
+    Confidence as Confidence,
     Hinge as Hinge,
     correlation as correlation,
     logistic as logistic,
@@ -17,6 +18,7 @@ from .records import (
     Progress as Progress,
     SampleError as SampleError,
     Snapshot as Snapshot,
+    Updates as Updates,
     ValidationError as ValidationError,
     Weights as Weights,
 )

@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import optax
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
 
 from ..networks.base import outputs
 from .numbers import Numbers, split
@@ -74,7 +74,7 @@ class Jumps(Training, AbstractRoundRule):
     def round(
         self,
         state: Any,
-        key: PRNGKeyArray,
+        key: Key[Array, " lanes"],
         first: Int[Array, " lanes"],
         on: Bool[Array, " lanes"],
         every: int,

@@ -132,6 +132,17 @@ class Progress(AbstractRecord):
         return jnp.max(jnp.abs(first_weights(snapshot.network) - first_weights(snapshot.first_network)))
 
 
+class Updates(AbstractRecord):
+    """How many examples have asked for an update so far, in training by jumps."""
+
+    name = "updates"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        if not hasattr(snapshot.state, "updates"):
+            raise ValueError("Updates are counted in training by jumps alone; use a `Confidence` loss with a block.")
+        return jnp.asarray(snapshot.state.updates)
+
+
 def _error(network: PyTree, x: Float[Array, "points n"], y: Float[Array, " points"]) -> Float[Array, ""]:
     return jnp.mean(~(outputs(network, x) * y > 0), dtype=jnp.float32)
 

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import optax
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray, PyTree
 
 from ..cube import root_key
 from ..distributions import AbstractDistribution, Points
@@ -67,7 +67,7 @@ class AbstractRoundRule(AbstractRule):
     def round(
         self,
         state: Any,
-        key: PRNGKeyArray,
+        key: Key[Array, " lanes"],
         first: Int[Array, " lanes"],
         on: Bool[Array, " lanes"],
         every: int,
