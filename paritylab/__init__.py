@@ -121,8 +121,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "cube": "bit_mask root_key",
     "statistics": "median_interval quantile wilson_interval",
-    "targets": "GATES AbstractTarget GateProduct NearlySymmetric Parity Symmetric TreeCircuit as_inner_product circuit_from_formula "
-    "count_of_functions full_parity inner_product_mod_two majority parity_circuit random_circuit "
+    "targets": "GATES AbstractTarget GateProduct NearlySymmetric Parity Symmetric TreeCircuit as_inner_product "
+    "circuit_from_formula count_of_functions full_parity inner_product_mod_two majority parity_circuit random_circuit "
     "random_disjoint_parity random_gate_product random_parity random_symmetric razborov_sherstov",
     "distributions": "AbstractDistribution AbstractOutputs EasyHalf Encoded FlippedLabels Generative "
     "IndependentOutputs Mixture OutputMoments Points Product RandomSubset RandomTask SharedSign ShiftedInputs Uniform "
@@ -131,9 +131,10 @@ _HOMES = {
     "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet FourierFeatures FrozenGates "
     "GaussianInitialization GlorotInitialization Linearized NeuronRecipe OscillatingPolynomial PolyNet Power "
     "RandomFeatures SignInitialization Sinusoid Staircase "
-    "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag indicator_network realize relu relu6 sigmoid square",
-    "training": "AbstractRecord Confidence FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError Snapshot "
-    "Updates ValidationError Weights correlation logistic plan square_loss train",
+    "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag indicator_network realize relu "
+    "relu6 sigmoid square",
+    "training": "AbstractRecord Confidence FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError "
+    "Snapshot Updates ValidationError Weights correlation logistic plan square_loss train",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*_HOME]

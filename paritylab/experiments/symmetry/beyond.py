@@ -150,7 +150,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     last = final(results)
     figure, axes = panels(1, 2, width=4.2, height=3.0)
     left, right = axes[0]
-    for place, (name, way) in enumerate(reversed(WAYS.items())):
+    for place, name in enumerate(reversed(WAYS)):
         errors = last[last.way == name].fresh_error
         left.plot(errors, [place] * len(errors), "o", color=INKS[1 if name == "random" else 0], alpha=0.4, markersize=4)
         left.plot([errors.median()], [place], "|", color="black", markersize=14)

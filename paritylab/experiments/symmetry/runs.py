@@ -147,6 +147,7 @@ def finish(figure: Figure, axes: np.ndarray, title: str) -> Figure:
     found = {
         label: handle for axis in axes.flat for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=min(4, len(found)), fontsize=8)
+    columns = 4 if axes.shape[1] > 1 else 2
+    figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns, fontsize=8)
     figure.suptitle(title, fontsize=11)
     return figure

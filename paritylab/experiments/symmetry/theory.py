@@ -162,7 +162,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
             "output",
             sample=sample,
             power=0,
-            epochs=8_000_000 // sample**2 + 200,
+            epochs=20 * (400_000 // sample**2 + 10),
             look=20,
             seeds=settings.seeds_of_samples,
             confidence=0,
