@@ -106,8 +106,9 @@ EXPERIMENTS = {
     "symmetry/fig1": ExperimentEntry("symmetry.figure1", "symmetric functions as sums of sigmoids and of ReLUs", 20),
     "symmetry/margin": ExperimentEntry("symmetry.margin", "exact margins of symmetric functions at the start", 15),
     "symmetry/theory": ExperimentEntry(
-        "symmetry.theory", "the modified perceptron, the drift of the embedding, error against sample size", 40
+        "symmetry.theory", "the modified perceptron and the drift of the embedding, against their bounds", 30
     ),
+    "symmetry/theorem1": ExperimentEntry("symmetry.theorem1", "error against the number of examples", 20),
     "symmetry/fig2": ExperimentEntry("symmetry.figure2", "both layers and the second alone: the same errors", 25),
     "symmetry/fig3": ExperimentEntry("symmetry.figure3", "large steps: fast, at the expense of the true error", 30),
     "symmetry/fig4": ExperimentEntry("symmetry.figure4", "the confidence beta = 0 does not hurt", 20),

@@ -34,11 +34,9 @@ def sample_and_order(rule, seed):
     """What the engine trains a seed on, and in which order."""
     key = data_key(np.uint32(seed))
     x, y = rule._examples(TASK, key, jnp.arange(M, dtype=jnp.int32))
-    order = [
-        [int(shuffled(jr.fold_in(key, ORDER_STREAM), jnp.int32(e), jnp.int32(i), M)) for i in range(M)]
-        for e in range(EPOCHS)
-    ]
-    return np.asarray(x, float), np.asarray(y, float), np.concatenate(order)
+    one = lambda place: shuffled(jr.fold_in(key, ORDER_STREAM), place // M, place % M, M)
+    order = jax.jit(jax.vmap(one))(jnp.arange(M * EPOCHS, dtype=jnp.int32))
+    return np.asarray(x, float), np.asarray(y, float), np.asarray(order)
 
 
 def plainly(x, y, order, rate, beta, units):

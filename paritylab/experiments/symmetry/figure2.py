@@ -20,7 +20,18 @@ from ...figures import panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
-from .runs import GENERALIZATION, SymmetricTask, curves, draw_errors, ends, finish, fraction_of, median_of, sgd
+from .runs import (
+    BOTH_WAYS,
+    GENERALIZATION,
+    SymmetricTask,
+    curves,
+    draw_errors,
+    ends,
+    finish,
+    fraction_of,
+    median_of,
+    sgd,
+)
 
 SIMILAR = 0.05
 """Two errors are similar when they differ by less than this, a tenth of chance."""
@@ -44,7 +55,7 @@ SETTINGS = {
 def plan(settings: Settings) -> Iterator[Plan]:
     """Both ways of training from the same seeds: the same functions, samples and orders."""
     for n, epochs in settings.epochs.items():
-        for trained in ("both", "output"):
+        for trained in BOTH_WAYS:
             yield sgd(
                 SymmetricTask(n),
                 trained,

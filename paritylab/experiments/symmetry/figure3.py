@@ -10,6 +10,7 @@ epochs; runs end here when no example asks for an update.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -42,7 +43,7 @@ SETTINGS = {
 def plan(settings: Settings) -> Iterator[Plan]:
     """Both layers at each step, and the second layer once for all."""
     n = settings.n
-    common = {"sample": n, "look": settings.look, "seeds": settings.seeds, "points": settings.points}
+    common: dict[str, Any] = {"sample": n, "look": settings.look, "seeds": settings.seeds, "points": settings.points}
     for power, epochs in settings.epochs.items():
         yield sgd(SymmetricTask(n), "both", power=power, epochs=epochs, **common)
     yield sgd(SymmetricTask(n), "output", power=0, epochs=max(settings.epochs.values()), **common)

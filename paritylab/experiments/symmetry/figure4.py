@@ -7,6 +7,7 @@ confidence beta = n^3 h of the theory is trained beside it from the same seeds, 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -14,7 +15,7 @@ from ...figures import panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
-from .runs import SymmetricTask, curves, draw_errors, ends, finish, fraction_of, median_of, sgd
+from .runs import BOTH_WAYS, SymmetricTask, curves, draw_errors, ends, finish, fraction_of, median_of, sgd
 
 SIMILAR = 0.05
 
@@ -39,8 +40,14 @@ SETTINGS = {
 def plan(settings: Settings) -> Iterator[Plan]:
     """beta = 0 for both ways of training, and beta = n^3 h for the second layer alone."""
     n = settings.n
-    common = {"sample": n, "power": 6, "look": settings.look, "seeds": settings.seeds, "points": settings.points}
-    for trained in ("both", "output"):
+    common: dict[str, Any] = {
+        "sample": n,
+        "power": 6,
+        "look": settings.look,
+        "seeds": settings.seeds,
+        "points": settings.points,
+    }
+    for trained in BOTH_WAYS:
         yield sgd(SymmetricTask(n), trained, epochs=settings.epochs, confidence=0, **common)
     yield sgd(SymmetricTask(n), "output", epochs=settings.beside, **common)
 

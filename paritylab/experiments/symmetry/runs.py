@@ -22,6 +22,7 @@ from ..base import Measured
 Target = Literal["parity", "random"]
 Trained = Literal["both", "output", "random"]
 
+BOTH_WAYS: tuple[Trained, ...] = ("both", "output")
 NAMES = {"both": "both layers", "output": "second layer only", "ours": "symmetric start", "random": "random start"}
 RANDOM_RATE = 0.02
 """The paper does not print how its random start is drawn and trained: uniform in +-1/sqrt(fan-in), at this rate."""

@@ -22,6 +22,7 @@ from .runs import (
     GENERALIZATION,
     SymmetricTask,
     Target,
+    Trained,
     curves,
     draw_errors,
     ends,
@@ -32,6 +33,7 @@ from .runs import (
 )
 
 N, POWER = 20, 4
+STARTS: tuple[Trained, ...] = ("both", "random")
 UNDECIDED: Mapping[Scale, Verdict] = {"quick": "inconclusive", "paper": "holds"}
 
 
@@ -57,18 +59,18 @@ class Settings:
 def plan_starts(settings: Settings, target: Target) -> Iterator[Plan]:
     """Both starts on each sample size."""
     for panel in settings.panels:
-        for trained, epochs in (("both", panel.ours), ("random", panel.epochs)):
+        for trained in STARTS:
             yield sgd(
                 SymmetricTask(N, target),
                 trained,
                 sample=N**panel.exponent,
                 power=POWER,
                 confidence=0,
-                epochs=epochs,
+                epochs=panel.ours if trained == "both" else panel.epochs,
                 look=panel.look,
                 seeds=settings.many if trained == "both" and panel.exponent == 2 else settings.seeds,
                 points=settings.points,
-                records=GENERALIZATION if trained == "both" else (),
+                records=GENERALIZATION,
                 labels={"exponent": panel.exponent},
             )
 

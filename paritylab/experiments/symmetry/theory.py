@@ -1,4 +1,4 @@
-"""Theorems 1 and 2 and Lemma 4 of symmetry, along runs.
+"""Theorem 2 and Lemma 4 of symmetry, along runs.
 
 Theorem 2: the modified perceptron makes at most (2 beta + R^2 h) / (gamma^2 h) updates and ends with a margin of at
 least gamma beta / (2 beta + R^2 h), tried on random separable problems of 2 to 8 dimensions.
@@ -7,10 +7,6 @@ Lemma 4: while both layers train, no embedded point moves far, the output weight
 within 20 R^2 / gamma^2 updates, if h <= gamma^(5/2) / (100 R^2 R_X) and beta = R^2 h. The h = n^-6 of figure 2 does
 not meet that (8e-11 at n = 30); its runs are held against the three conclusions all the same, and parity at
 n = 6 is trained to the end with an h that does.
-
-Theorem 1: m >= c (n + log(1/delta)) / eps examples suffice for an error of at most eps but with probability delta.
-With c = 1 (see `bounds.symmetric_initialization`) the error after training on m examples is held against
-eps = ((n + 1) log 2 + log(1/delta)) / m at delta = 0.05, second layer alone, where the error is exact.
 
 The shortcut: in units of h the perceptron on n + 1 points counts in whole numbers. With h = n^-6 in floating point
 it may decide differently only where y w . v = beta exactly; these ties are counted.
@@ -35,16 +31,14 @@ from ...analysis import (
 )
 from ...analysis.perceptron import count_ties, modified_perceptron
 from ...figures import ink, panels
-from ...statistics import wilson_interval
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ...training.weight_records import Movement, OutputNorm, Radius
 from ..base import Claim, Measured, Region, exactly
-from .runs import SymmetricTask, ends, sgd
+from .runs import SymmetricTask, sgd
 
 SMALL = 6
 """The n at which the step of Lemma 4 is affordable."""
-N, DELTA = 20, 0.05
 
 
 @dataclass(frozen=True)
@@ -52,23 +46,13 @@ class Settings:
     problems: int
     n: int
     epochs: int
-    samples: tuple[int, ...]
     seeds: int
-    seeds_of_samples: int
     ties: tuple[int, ...]
 
 
 SETTINGS = {
-    "quick": Settings(1000, n=12, epochs=4000, samples=(40, 160), seeds=8, seeds_of_samples=60, ties=(10, 20, 30)),
-    "paper": Settings(
-        1000,
-        n=30,
-        epochs=60_000,
-        samples=(20, 40, 80, 160, 320, 640, 1280),
-        seeds=20,
-        seeds_of_samples=100,
-        ties=(10, 20, 30, 60),
-    ),
+    "quick": Settings(1000, n=12, epochs=4000, seeds=8, ties=(10, 20, 30)),
+    "paper": Settings(1000, n=30, epochs=60_000, seeds=20, ties=(10, 20, 30, 60)),
 }
 
 
@@ -125,7 +109,7 @@ def radius_of(n: int) -> float:
 
 
 def plan(settings: Settings) -> Iterator[Plan | Call]:
-    """Calls for the perceptron; runs of both layers with their drift; runs of the second layer by sample size."""
+    """Calls for the perceptron; runs of both layers with their drift."""
     for first in range(0, settings.problems, 100):
         yield Call(theorem2, {"first": first, "problems": 100}, seconds=3)
     for n in settings.ties:
@@ -156,22 +140,10 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
         records=drift,
         labels={"part": "small"},
     )
-    for sample in settings.samples:
-        yield sgd(
-            SymmetricTask(N),
-            "output",
-            sample=sample,
-            power=0,
-            epochs=20 * (400_000 // sample**2 + 10),
-            look=20,
-            seeds=settings.seeds_of_samples,
-            confidence=0,
-            labels={"part": "theorem1"},
-        )
 
 
 def claims(settings: Settings) -> list[Claim]:
-    """Both theorems and the lemma."""
+    """The theorem, the lemma and the shortcut."""
     runs = f"n = m = {settings.n}, random functions, h = n^-6, beta = n^3 h"
     small = f"n = {SMALL}, parity, h = n^-{small_power()} and beta = R^2 h, to the end"
     conclusions = (
@@ -208,16 +180,6 @@ def claims(settings: Settings) -> list[Claim]:
             Claim(f"lemma4/figure2/{name}", f"Lemma 4, {runs}: largest {what} over its bound", None, Region(high=1.0))
             for name, what in conclusions
         ),
-        *(
-            Claim(
-                f"theorem1/m{sample}",
-                f"Theorem 1, n = {N}, m = {sample}: the error exceeds {epsilon(sample):.3f} with probability at most "
-                f"{DELTA}; fraction of seeds",
-                None,
-                Region(high=0.1),
-            )
-            for sample in settings.samples
-        ),
         Claim(
             "shortcut/ties",
             "the perceptron with h = n^-6 in floating point and in whole numbers of h decide alike but at exact ties; "
@@ -229,14 +191,9 @@ def claims(settings: Settings) -> list[Claim]:
     return made
 
 
-def epsilon(sample: int) -> float:
-    """The error that Theorem 1 with c = 1 promises for this many examples."""
-    return min(1.0, ((N + 1) * math.log(2) + math.log(1 / DELTA)) / sample)
-
-
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Extremes over all problems and runs are what they are; the probability has Wilson's interval."""
-    table, curve = results.table(), results.curves().assign(epoch=0.0)
+    """Extremes over all problems and runs: what they are."""
+    table, curve = results.table(), results.curves()
     problems = table[table.updates_ratio.notna()]
     measured = {
         "theorem2/updates": exactly(float(problems.updates_ratio.max())),
@@ -252,11 +209,6 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
         measured |= {
             f"lemma4/{part}/{name}": exactly(float(ratios[name].max())) for name in ("moved", "norm", "updates")
         }
-    last = ends(curve[curve.part == "theorem1"])
-    for sample in settings.samples:
-        beyond = last[last["sample"] == sample].true_error > epsilon(sample)
-        low, high = wilson_interval(int(beyond.sum()), len(beyond))
-        measured[f"theorem1/m{sample}"] = Measured(float(beyond.mean()), (low, high))
     measured["shortcut/ties"] = exactly(float(table.parted_elsewhere.sum()))
     return measured
 
@@ -291,9 +243,9 @@ def drift_ratios(curve: pd.DataFrame) -> pd.DataFrame:
 
 
 def plot(settings: Settings, results: Results) -> dict[str, Figure]:
-    """Theorem 2 as ratios to its bounds, the drift beside its bounds, the error over the size of the sample."""
-    table, curve = results.table(), results.curves().assign(epoch=0.0)
-    figure, axes = panels(1, 3, width=3.3, height=2.8)
+    """Theorem 2 and the drift, as ratios to their bounds."""
+    table, curve = results.table(), results.curves()
+    figure, axes = panels(1, 2, width=3.8, height=2.8)
     problems = table[table.updates_ratio.notna()]
     axes[0, 0].hist(problems.updates_ratio, bins=np.linspace(0, 1, 41), color=ink(0)["color"])
     axes[0, 0].set(xlabel="updates / bound", ylabel="problems", title="Theorem 2", xlim=(0, 1))
@@ -308,13 +260,5 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     axes[0, 1].axhline(1, color="0.4", linewidth=0.8)
     axes[0, 1].set(xlabel="updates", ylabel="movement / bound", title="Lemma 4")
     axes[0, 1].legend(fontsize=7)
-    last = ends(curve[curve.part == "theorem1"])
-    axes[0, 2].plot(
-        last["sample"], last.true_error.clip(lower=1e-5), ".", color=ink(0)["color"], label="runs", alpha=0.4
-    )
-    sizes = np.geomspace(min(settings.samples), max(settings.samples), 50)
-    axes[0, 2].plot(sizes, [epsilon(m) for m in sizes], label="Theorem 1, δ = 0.05", **ink(1))
-    axes[0, 2].set(xscale="log", yscale="log", xlabel="examples m", ylabel="true error", title=f"Theorem 1, n = {N}")
-    axes[0, 2].legend(fontsize=7)
     figure.suptitle("The theory of the symmetric start, along runs", fontsize=11)
     return {"theory": figure}
