@@ -23,7 +23,9 @@ def trained(network, rate, beta, block, **options):
 
 
 def weights(runs, run):
-    return [np.asarray(leaf) for leaf in jax.tree.leaves(runs.network(run)) if isinstance(leaf, np.ndarray)]
+    return [
+        np.asarray(leaf) for leaf in jax.tree.leaves(runs.network(run)) if isinstance(leaf, np.ndarray | np.generic)
+    ]
 
 
 def updates(runs):

@@ -71,8 +71,8 @@ def claims(settings: Settings) -> list[Claim]:
     made = [
         Claim(
             f"m{sample}/bound",
-            f"n = {N}, m = {sample}: the error exceeds {promised(sample):.3f} with probability at most {DELTA}; fraction "
-            "of seeds",
+            f"n = {N}, m = {sample}: the error exceeds {promised(sample):.3f} with probability at most {DELTA}; "
+            "fraction of seeds",
             None,
             Region(high=0.1),
         )
