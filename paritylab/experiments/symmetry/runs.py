@@ -9,6 +9,7 @@ import pandas as pd
 from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 import paritylab as pl
 
@@ -138,6 +139,7 @@ def draw_errors(axis: Axes, curve: pd.DataFrame, ways: Sequence[str] = ("both", 
                 axis.fill_between(wide.index, low, high, color=style["color"], alpha=0.12, linewidth=0)
     axis.set_ylim(-0.02, 0.62)
     axis.set_xlim(left=0)
+    axis.xaxis.set_major_locator(MaxNLocator(5))
     axis.set_xlabel("epoch")
 
 
