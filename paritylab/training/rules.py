@@ -168,7 +168,7 @@ class Training(AbstractRule):
         """All members of the run's finite sample."""
         return self._cast(self._examples(distribution, key, jnp.arange(self.sample, dtype=jnp.int32)))
 
-    def network_of(self, state: TrainingState) -> Network:
+    def network_of(self, state: Any) -> Network:
         """The network as a callable pytree."""
         return self.network.fill(state.arrays)
 
