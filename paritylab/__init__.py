@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         RandomFeatures as RandomFeatures,
         SignInitialization as SignInitialization,
         Sinusoid as Sinusoid,
+        Staircase as Staircase,
         StandardNormalInitialization as StandardNormalInitialization,
         TernaryInitialization as TernaryInitialization,
         TernaryPairs as TernaryPairs,
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
         TriangleWave as TriangleWave,
         UniformInitialization as UniformInitialization,
         Zigzag as Zigzag,
+        indicator_network as indicator_network,
         realize as realize,
         relu as relu,
         relu6 as relu6,
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
         GATES as GATES,
         AbstractTarget as AbstractTarget,
         GateProduct as GateProduct,
+        NearlySymmetric as NearlySymmetric,
         Parity as Parity,
         Symmetric as Symmetric,
         TreeCircuit as TreeCircuit,
@@ -114,6 +117,7 @@ if TYPE_CHECKING:
     from .training import (
         AbstractRecord as AbstractRecord,
         ChosenLoss as ChosenLoss,
+        Confidence as Confidence,
         ErrorsByPart as ErrorsByPart,
         FirstThen as FirstThen,
         FreshError as FreshError,
@@ -128,6 +132,7 @@ if TYPE_CHECKING:
         Runs as Runs,
         SampleError as SampleError,
         Snapshot as Snapshot,
+        Updates as Updates,
         ValidationError as ValidationError,
         Weights as Weights,
         correlation as correlation,
@@ -140,7 +145,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "cube": "bit_mask root_key",
     "statistics": "median_interval quantile wilson_interval",
-    "targets": "GATES AbstractTarget GateProduct Parity Symmetric TreeCircuit as_inner_product "
+    "targets": "GATES AbstractTarget GateProduct NearlySymmetric Parity Symmetric TreeCircuit as_inner_product "
     "circuit_from_formula count_of_functions full_parity inner_product_mod_two majority parity_circuit "
     "random_circuit random_disjoint_parity random_gate_product random_parity random_symmetric "
     "razborov_sherstov",
@@ -151,12 +156,12 @@ _HOMES = {
     "small_digits sparse_pairs stealth",
     "networks": "MLP AbstractInitialization BernoulliInitialization ChosenInitialization DisjointPolyNet "
     "FourierFeatures FrozenGates GaussianInitialization GlorotInitialization Linearized NeuronRecipe "
-    "OscillatingPolynomial PolyNet Power RandomFeatures SignInitialization Sinusoid "
+    "OscillatingPolynomial PolyNet Power RandomFeatures SignInitialization Sinusoid Staircase "
     "StandardNormalInitialization TernaryInitialization TernaryPairs Transformer TriangleWave "
-    "UniformInitialization Zigzag realize relu relu6 sigmoid square",
-    "training": "AbstractRecord ChosenLoss ErrorsByPart FirstThen FreshError FreshLoss Hinge LayerDrift LinearFall "
-    "Optimizer Outcome Parameters Progress Runs SampleError Snapshot ValidationError Weights "
-    "correlation logistic plan square_loss train",
+    "UniformInitialization Zigzag indicator_network realize relu relu6 sigmoid square",
+    "training": "AbstractRecord ChosenLoss Confidence ErrorsByPart FirstThen FreshError FreshLoss Hinge LayerDrift "
+    "LinearFall Optimizer Outcome Parameters Progress Runs SampleError Snapshot Updates ValidationError "
+    "Weights correlation logistic plan square_loss train",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*_HOME]

@@ -189,6 +189,23 @@ EXPERIMENTS = {
         "learning_parities.lemmas", "Lemmas 5 to 16 as a table, with exact or measured constants", 30
     ),
     "symmetry/margin": ExperimentEntry("symmetry.margin", "exact margins of symmetric functions at the start", 15),
+    "symmetry/fig1": ExperimentEntry("symmetry.figure1", "symmetric functions as sums of sigmoids and of ReLUs", 20),
+    "symmetry/theory": ExperimentEntry(
+        "symmetry.theory", "the modified perceptron and the drift of the embedding, against their bounds", 30
+    ),
+    "symmetry/theorem1": ExperimentEntry("symmetry.theorem1", "error against the number of examples", 20),
+    "symmetry/fig2": ExperimentEntry("symmetry.figure2", "both layers and the second alone: the same errors", 25),
+    "symmetry/fig3": ExperimentEntry("symmetry.figure3", "large steps: fast, at the expense of the true error", 30),
+    "symmetry/fig4": ExperimentEntry("symmetry.figure4", "the confidence beta = 0 does not hurt", 20),
+    "symmetry/fig5": ExperimentEntry(
+        "symmetry.figure5", "parity of all bits from the symmetric start and from a random one", 45
+    ),
+    "symmetry/fig6": ExperimentEntry("symmetry.figure6", "the same for random symmetric functions", 30),
+    "symmetry/fig7": ExperimentEntry("symmetry.figure7", "flipped labels in the sample", 25),
+    "symmetry/fig8": ExperimentEntry("symmetry.figure8", "shifted inputs", 25),
+    "symmetry/beyond": ExperimentEntry(
+        "symmetry.beyond", "how far the symmetric start reaches: Adam, batches, activations, other functions", 50
+    ),
 }
 
 BOUNDS = {

@@ -46,6 +46,10 @@ from .polynet import (
     DisjointPolyNet as DisjointPolyNet,
     PolyNet as PolyNet,
 )
+from .staircase import (
+    Staircase as Staircase,
+    indicator_network as indicator_network,
+)
 from .ternary import (
     TernaryPairs as TernaryPairs,
 )

@@ -22,6 +22,7 @@ from .parity import (
     random_parity as random_parity,
 )
 from .symmetric import (
+    NearlySymmetric as NearlySymmetric,
     Symmetric as Symmetric,
     full_parity as full_parity,
     majority as majority,

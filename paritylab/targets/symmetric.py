@@ -6,7 +6,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ..cube import weight
 from .base import AbstractTarget, check_dimension
@@ -35,6 +35,31 @@ class Symmetric(AbstractTarget):
 
     def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
         return jnp.asarray(self.values, x.dtype)[weight(x)]
+
+
+class NearlySymmetric(AbstractTarget):
+    """A symmetric function, negated on the points with -1 at all of some coordinates: a share of 2**-r of the cube.
+
+    >>> both = NearlySymmetric(Symmetric(2, values=(-1, 1, -1)), exception=(0, 1))
+    >>> float(both(jnp.array([-1.0, -1.0]))), float(both(jnp.array([1.0, 1.0])))
+    (1.0, -1.0)
+    """
+
+    n: int = eqx.field(static=True)
+    base: Symmetric
+    mask: Bool[Array | np.ndarray, "*runs n"]
+
+    def __init__(self, base: Symmetric, exception: Sequence[int]):
+        mask = np.zeros(base.n, bool)
+        if not exception or len(set(exception)) < len(exception) or not all(0 <= i < base.n for i in exception):
+            raise ValueError(
+                f"An exception needs at least one of the coordinates 0..{base.n - 1}, each once, got {exception}."
+            )
+        mask[list(exception)] = True
+        self.n, self.base, self.mask = base.n, base, mask
+
+    def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
+        return jnp.where(jnp.all((x < 0) | ~jnp.asarray(self.mask)), -1, 1).astype(x.dtype) * self.base(x)
 
 
 def full_parity(n: int) -> Symmetric:

@@ -5,6 +5,7 @@ from .crew import (
 )
 from .losses import (
     ChosenLoss as ChosenLoss,
+    Confidence as Confidence,
     Hinge as Hinge,
     correlation as correlation,
     logistic as logistic,
@@ -30,6 +31,7 @@ from .records import (
     Progress as Progress,
     SampleError as SampleError,
     Snapshot as Snapshot,
+    Updates as Updates,
     ValidationError as ValidationError,
     Weights as Weights,
 )

@@ -23,6 +23,7 @@ from .lanes import Carry, Lanes, Log, Program, Results, Slots, choose, data_key,
 from .looks import Seen, close_look, nothing_seen, quick_look
 from .numbers import Numbers
 from .outcomes import Outcome
+from .rules import AbstractRoundRule
 
 
 def advance(
@@ -144,6 +145,11 @@ def _steps(
     program: Program, lanes: Lanes, orders: Orders, common: Numbers, keep: Callable[[PyTree, PyTree], PyTree]
 ) -> PyTree:
     """The states after `every` steps; `keep` chooses between the new state and the old, at each step."""
+
+    if isinstance(program.rule, AbstractRoundRule):
+        whole, taken = lambda own: program.whole(own, common), lanes.slot < program.slots
+        new = program.rule.round(lanes.state, orders.key, lanes.step, taken, program.every, orders.own, whole)
+        return keep(new, lanes.state)
 
     def one(state: PyTree, key: PRNGKeyArray, count: Int[Array, ""], own: Numbers) -> PyTree:
         return program.rule.step(state, key, count, program.whole(own, common))

@@ -25,6 +25,29 @@ class Hinge(eqx.Module):
         return jax.nn.relu(self.margin - y * output)
 
 
+class Confidence(eqx.Module):
+    """max(0, beta - y * output) whose slope at the corner is -y (symmetry, Section 3.1).
+
+    An example asks for an update exactly when y * output <= beta, so that a network which is 0 at the start
+    learns with beta = 0, too: the perceptron. All other examples change nothing under plain SGD. With a
+    `block`, training on a finite sample in batches of one looks at that many coming examples at once and
+    jumps to the first that asks for an update: the same sequence of updates, sooner.
+    """
+
+    beta: Float[Array | np.ndarray, "*runs"]
+    block: int | None = eqx.field(static=True)
+
+    def __init__(self, beta: int | float = 0.0, block: int | None = None):
+        if not beta >= 0:
+            raise ValueError(f"A confidence is at least 0, got beta={beta}.")
+        if block is not None and block < 1:
+            raise ValueError(f"A block of coming examples holds at least one, got block={block}.")
+        self.beta, self.block = np.asarray(beta, float), block
+
+    def __call__(self, y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+        return jnp.where(y * output > self.beta, 0.0, self.beta - y * output)
+
+
 def square_loss(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
     """(y - output)**2."""
     return (y - output) ** 2

@@ -9,6 +9,7 @@ class Outcome(enum.IntEnum):
     OUT_OF_STEPS = 2
     DIVERGED = 3
     RACED_OUT = 4
+    SETTLED = 5
 
     @property
     def word(self) -> str:
@@ -25,4 +26,5 @@ _SENTENCES = {
     Outcome.OUT_OF_STEPS: "The steps ran out first: a lower bound on the time, not a failure. Allow more steps.",
     Outcome.DIVERGED: "The output became infinite or undefined. Lower the rate.",
     Outcome.RACED_OUT: "Another rate was sure to be better, so the run was given up. Train without a race to know.",
+    Outcome.SETTLED: "No example of the sample asked for an update any more: the network has come to rest.",
 }

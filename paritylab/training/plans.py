@@ -21,7 +21,9 @@ from ..cube import root_key
 from ..distributions import AbstractDistribution, Points
 from ..networks.base import Recipe
 from .crew import Ensemble, Status, bytes_of_a_step, choose_block, choose_lanes, precision, work_through
+from .jumps import Jumps, check_jumps
 from .lanes import Program
+from .losses import Confidence
 from .numbers import Numbers, split
 from .optimizers import Optimizer
 from .races import Races
@@ -68,8 +70,11 @@ class Cell:
     def rule(self) -> Training:
         points = self.problem.distribution
         sample = len(points.x) if isinstance(points, Points) and self.sample is not None else self.sample
+        jumps = isinstance(self.loss, Confidence) and self.loss.block is not None
+        if jumps:
+            check_jumps(self.optimizer, self.batch, sample, self.every)
         with precision(self.float64):
-            return Training.of(
+            return (Jumps if jumps else Training).of(
                 self.problem, batch=self.batch, validation=self.validation, sample=sample, float64=self.float64
             )
 

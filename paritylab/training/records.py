@@ -195,6 +195,17 @@ class Parameters(AbstractRecord):
         return jnp.concatenate([leaf.reshape(-1) for leaf in arrays])
 
 
+class Updates(AbstractRecord):
+    """How many examples have asked for an update so far, in training by jumps."""
+
+    name = "updates"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        if not hasattr(snapshot.state, "updates"):
+            raise ValueError("Updates are counted in training by jumps alone; use a `Confidence` loss with a block.")
+        return jnp.asarray(snapshot.state.updates)
+
+
 def _error(network: PyTree, x: Float[Array, "points n"], y: Float[Array, " points"]) -> Float[Array, ""]:
     return jnp.mean(~(outputs(network, x) * y > 0), dtype=jnp.float32)
 

@@ -6,6 +6,7 @@ engine. Online training and multi-pass training on a finite sample are the rules
 
 import abc
 import dataclasses
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -13,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import optax
-from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray, PyTree
 
 from ..cube import root_key
 from ..distributions import AbstractDistribution, Points
@@ -57,6 +58,26 @@ class AbstractRule(abc.ABC):
     @abc.abstractmethod
     def ended(self, statistics: Any) -> Int[Array, ""]:
         """The outcome that the statistics of the last level show, or `RUNNING`."""
+
+
+class AbstractRoundRule(AbstractRule):
+    """A rule that takes many steps at once, for all lanes together: it loops in a way of its own."""
+
+    @abc.abstractmethod
+    def round(
+        self,
+        state: Any,
+        key: Key[Array, " lanes"],
+        first: Int[Array, " lanes"],
+        on: Bool[Array, " lanes"],
+        every: int,
+        own: Numbers,
+        whole: Callable[[Numbers], Numbers],
+    ) -> Any:
+        """The states after `every` steps from number `first`, of the lanes that are `on`.
+
+        `own` are the numbers of each lane, a row each, and `whole` completes those of one lane.
+        """
 
 
 class Problem(eqx.Module):
@@ -147,7 +168,7 @@ class Training(AbstractRule):
         """All members of the run's finite sample."""
         return self._cast(self._examples(distribution, key, jnp.arange(self.sample, dtype=jnp.int32)))
 
-    def network_of(self, state: TrainingState) -> Network:
+    def network_of(self, state: Any) -> Network:
         """The network as a callable pytree."""
         return self.network.fill(state.arrays)
 

@@ -1,0 +1,166 @@
+"""How far does the symmetric start of symmetry reach? Other ways to train it, and functions that are not symmetric.
+
+The paper says without figures that it observed similar behaviour for larger mini-batches, other activation functions
+and other losses. Here the parity of all n bits is trained online from the staircase (weights 1, biases 1, 0, -1, ...,
+outputs 0) with SGD in batches of 1 and 32, Adam, another loss and other activations; the error is on fresh points.
+
+Then the function: parity, but negated where r chosen bits are all 1, a share of 2^-r of the cube. r = 1 is the parity
+of the other bits, up to sign. A network that depends on |x| alone can do no better than err on the exceptions,
+2^-r, where that is the smaller part of every |x|; both layers are trained, so it could learn them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import INKS, ink, panels
+from ...names import make_optimizer
+from ...networks import gelu
+from ...networks.activations import Activation
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region
+from .runs import fraction_of, median_of
+
+LEARNED = 0.05
+
+
+@dataclass(frozen=True)
+class Settings:
+    n: int
+    steps: int
+    seeds: int
+    exceptions: tuple[int, ...]
+
+
+SETTINGS = {
+    "quick": Settings(n=12, steps=20_000, seeds=12, exceptions=(1, 2, 3, 5)),
+    "paper": Settings(n=20, steps=200_000, seeds=20, exceptions=(1, 2, 3, 4, 5, 6)),
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to train: which activation, batch, optimizer, rate (as a power of 1/n if negative) and loss."""
+
+    title: str
+    activation: Activation
+    batch: int
+    optimizer: str
+    rate: float
+    loss: Any
+
+
+WAYS = {
+    "sgd-1": Way("SGD, batch 1", pl.relu, 1, "sgd", -4, pl.Confidence(0)),
+    "sgd-32": Way("SGD, batch 32", pl.relu, 32, "sgd", -4, pl.Confidence(0)),
+    "logistic": Way("SGD, logistic loss", pl.relu, 32, "sgd", -2, pl.logistic),
+    "adam": Way("Adam, hinge", pl.relu, 32, "adam", 0.001, pl.Hinge()),
+    "gelu": Way("Adam, GeLU units", gelu, 32, "adam", 0.001, pl.Hinge()),
+    "sigmoid": Way("Adam, sigmoid units", pl.sigmoid, 32, "adam", 0.001, pl.Hinge()),
+    "random": Way("Adam, random start", pl.relu, 32, "adam", 0.001, pl.Hinge()),
+}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    """Every way on parity; Adam on functions with exceptions."""
+    n = settings.n
+    symmetric = pl.full_parity(n)
+    for name, way in WAYS.items():
+        yield train(settings, symmetric, way, {"way": name, "exception": 0})
+    for size in settings.exceptions:
+        nearly = pl.NearlySymmetric(symmetric, range(size))
+        yield train(settings, nearly, WAYS["adam"], {"way": "nearly", "exception": size})
+
+
+def train(settings: Settings, target: pl.AbstractTarget, way: Way, labels: dict[str, Any]) -> Plan:
+    """Online training, the error on fresh points recorded now and then."""
+    n = settings.n
+    start = pl.MLP(4 * n + 3) if labels["way"] == "random" else pl.Staircase(4 * n + 3, way.activation)
+    return pl.plan(
+        pl.Encoded(pl.Uniform(target), "bits"),
+        start,
+        loss=way.loss,
+        optimizer=make_optimizer(way.optimizer),
+        rate=float(n) ** way.rate if way.rate < 0 else way.rate,
+        batch=way.batch,
+        steps=settings.steps,
+        every=settings.steps // 20,
+        record_every=settings.steps // 20,
+        records=(pl.FreshError(4096),),
+        validation=0,
+        seeds=settings.seeds,
+        labels=labels,
+    )
+
+
+def claims(settings: Settings) -> list[Claim]:
+    """Section 5, first paragraph; the random start and the exceptions are ours."""
+    n = settings.n
+    made = [
+        Claim(
+            f"{name}/learns",
+            f"n = {n}, parity, symmetric start, {way.title}: learns; fraction of seeds with an error below {LEARNED}",
+            "similar",
+            Region(low=0.5),
+        )
+        for name, way in WAYS.items()
+        if name != "random"
+    ]
+    made.append(
+        Claim(
+            "random/learns",
+            f"n = {n}, parity, Adam from a random start: does not learn in these steps; fraction of seeds that do",
+            0.0,
+            Region(high=0.5),
+        )
+    )
+    made.append(
+        Claim(
+            "nearly/rare",
+            f"n = {n}, parity but for a share of 2^-{max(settings.exceptions)}: the symmetric part is learned; median "
+            "error",
+            None,
+            Region(high=2 * 2.0 ** -max(settings.exceptions)),
+        )
+    )
+    return made
+
+
+def final(results: Results) -> pd.DataFrame:
+    """The last recorded error of each run."""
+    return results.curves().sort_values("step").groupby("run").tail(1)
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Wilson's intervals, order statistics."""
+    last = final(results)
+    measured = {f"{name}/learns": fraction_of(last[last.way == name].fresh_error < LEARNED) for name in WAYS}
+    rare = last[(last.way == "nearly") & (last.exception == max(settings.exceptions))]
+    return {**measured, "nearly/rare": median_of(rare.fresh_error)}
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Final errors by way of training, and over the share of exceptions."""
+    last = final(results)
+    figure, axes = panels(1, 2, width=4.2, height=3.0)
+    left, right = axes[0]
+    for place, name in enumerate(reversed(WAYS)):
+        errors = last[last.way == name].fresh_error
+        left.plot(errors, [place] * len(errors), "o", color=INKS[1 if name == "random" else 0], alpha=0.4, markersize=4)
+        left.plot([errors.median()], [place], "|", color="black", markersize=14)
+    left.set_yticks(range(len(WAYS)), [way.title for way in reversed(WAYS.values())])
+    left.set(xlabel="error on fresh points", xlim=(-0.02, 0.62), title=f"parity of {settings.n} bits")
+    nearly = last[last.way == "nearly"]
+    share = 2.0**-nearly.exception
+    right.plot(share, nearly.fresh_error, "o", color=INKS[0], alpha=0.4, markersize=4, label="runs, Adam")
+    right.plot([0, 0.5], [0, 0.5], label="the exceptions alone", **ink(5))
+    right.set(xlabel="share of exceptions 2$^{-r}$", ylabel="error on fresh points", title="nearly symmetric functions")
+    right.legend(loc="upper left", fontsize=8)
+    figure.suptitle("How far the symmetric start reaches", fontsize=11)
+    return {"beyond": figure}

@@ -1,0 +1,108 @@
+"""Figure 3 of symmetry: steps larger than the theory allows reach zero training error sooner and cost true error.
+
+A random symmetric function, n = m = 30, beta = n^3 h, h = n^-2, n^-3 and n^-4. The text says that two of the three
+are much larger than the theory suggests; all of them are larger than n^-6.
+
+With only the second layer trained, h is a unit of measure (output and beta are multiples of it): its curves are
+the same run for every h, which the paper draws three times. The paper's axes end at 16,000, 80,000 and 90,000
+epochs; runs end here when no example asks for an update.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from ...figures import panels
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region
+from .runs import SymmetricTask, curves, draw_errors, ends, finish, fraction_of, median_of, sgd
+
+LARGE, SMALL = 2, 4
+"""The largest and the smallest step, as powers of 1/n."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    n: int
+    epochs: Mapping[int, int]
+    """The end of each axis, by the power of 1/n that h is."""
+    look: int
+    seeds: int
+    points: int = 10_000
+
+
+SETTINGS = {
+    "quick": Settings(n=20, epochs={2: 3000, 3: 20_000, 4: 20_000}, look=100, seeds=12, points=2000),
+    "paper": Settings(n=30, epochs={2: 16_000, 3: 80_000, 4: 90_000}, look=100, seeds=20),
+}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    """Both layers at each step, and the second layer once for all."""
+    n = settings.n
+    common: dict[str, Any] = {"sample": n, "look": settings.look, "seeds": settings.seeds, "points": settings.points}
+    for power, epochs in settings.epochs.items():
+        yield sgd(SymmetricTask(n), "both", power=power, epochs=epochs, **common)
+    yield sgd(SymmetricTask(n), "output", power=0, epochs=max(settings.epochs.values()), **common)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    """Section 5.2."""
+    n = settings.n
+    return [
+        Claim(
+            "zero",
+            f"n = m = {n}, both layers, h = n^-2: the training error becomes 0; fraction of seeds",
+            1.0,
+            Region(low=0.75),
+        ),
+        Claim(
+            "faster",
+            f"n = m = {n}, both layers: the training error falls to 0 much faster with the larger step; median over "
+            "seeds of the epochs with h = n^-2 as a fraction of those with h = n^-4 (0 if the latter do not suffice)",
+            None,
+            Region(high=0.5),
+        ),
+        Claim(
+            "loses",
+            f"n = m = {n}: with a large step generalization ceases; median over seeds of the true error with both "
+            "layers at h = n^-2 less that with the second layer alone",
+            "large",
+            Region(low=0.05),
+        ),
+        Claim(
+            "chance",
+            f"n = m = {n}, both layers, h = n^-2: the true error is large; its median",
+            "large",
+            Region(low=0.25),
+            {"quick": "inconclusive", "paper": "holds"},
+        ),
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Order statistics over seeds."""
+    last = ends(curves(results))
+    both = last[last.trained == "both"]
+    large, small = (both[both.power == power].set_index("seed") for power in (LARGE, SMALL))
+    second = last[last.trained == "output"].set_index("seed")
+    return {
+        "zero": fraction_of(large.zero_epoch < float("inf")),
+        "faster": median_of(large.zero_epoch / small.zero_epoch),
+        "loses": median_of(large.true_error - second.true_error),
+        "chance": median_of(large.true_error),
+    }
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """One panel per step; the second layer alone is the same in each."""
+    curve = curves(results)
+    figure, axes = panels(1, len(settings.epochs), width=3.2, height=2.8)
+    for axis, (power, epochs) in zip(axes.flat, settings.epochs.items(), strict=True):
+        draw_errors(axis, curve[((curve.power == power) | (curve.trained == "output")) & (curve.epoch <= epochs)])
+        axis.set_title(f"h = n$^{{-{power}}}$")
+    title = f"Larger steps: zero training error sooner, at the expense of the true error (n = m = {settings.n})"
+    return {"figure3": finish(figure, axes, title)}

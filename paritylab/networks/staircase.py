@@ -1,0 +1,106 @@
+"""The network of the symmetry paper: a hidden layer that starts as a staircase of the number of ones.
+
+All weights are 1 and the biases 1, 0, -1, ..., so that the hidden layer maps a point of {0,1}^n to one of
+n + 1 embedded points, one per number of ones |x|. `indicator_network` gives the explicit weights with which
+such a network is any symmetric function (Lemmas 1 and 2 of the paper), `Staircase` the start of training.
+
+Points are written in bits here: wrap the distribution in `Encoded(..., "bits")`.
+"""
+
+from typing import Literal, get_args
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..targets import Symmetric
+from .activations import Activation, relu, sigmoid
+from .base import check_width
+from .mlp import FeedForward, Layer
+
+Trained = Literal["both", "output"]
+TRAINED: tuple[Trained, ...] = get_args(Trained)
+
+STEEPNESS = 5.0
+"""The slope of the sigmoids in Lemma 1."""
+
+
+class Perceptron(eqx.Module):
+    """A trained output layer on the embedded point of |x|, which nothing changes: a perceptron on n + 1 points."""
+
+    output: Layer
+    activation: Activation
+
+    def columns(self, x: Float[Array, "n points"]) -> Float[Array, " points"]:
+        units = self.output.weight.shape[-1]
+        return self.output(self.activation(jnp.sum(x, axis=0) + staircase(units, x.dtype)[:, None]))
+
+    def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
+        return self.columns(x[:, None])[0]
+
+
+class Staircase(eqx.Module):
+    """Recipe of symmetry's network (Section 3.1): weights 1, biases 1, 0, -1, ..., an output layer of zeros.
+
+    - `width`: the number of hidden units; n + 3 if not given. The experiments of the paper have 4n + 3. A ReLU
+      unit after the first n + 3 has a bias of at most -(n + 2): it is silent on every point whose coordinates
+      sum to at most n + 2, gets no gradient and never changes. It is left out unless `silent` asks for it.
+    - `trained`: `both` layers, or only the `output` layer, which then is a perceptron on n + 1 points.
+
+    >>> from paritylab.cube import root_key
+    >>> network = Staircase()(3, key=root_key(0))
+    >>> network.hidden[0].bias.tolist(), network.output.weight.tolist()
+    ([1.0, 0.0, -1.0, -2.0, -3.0, -4.0], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    """
+
+    width: int | None = eqx.field(static=True, default=None)
+    activation: Activation = relu
+    trained: Trained = eqx.field(static=True, default="both")
+    silent: bool = eqx.field(static=True, default=False)
+
+    def __check_init__(self) -> None:
+        if self.width is not None:
+            check_width(self.width)
+        if self.trained not in TRAINED:
+            raise ValueError(f"A staircase trains one of {', '.join(TRAINED)}, got trained={self.trained!r}.")
+
+    def __call__(self, n: int, *, key: PRNGKeyArray) -> FeedForward | Perceptron:
+        width = n + 3 if self.width is None else self.width
+        units = width if self.silent or self.activation is not relu else min(width, n + 3)
+        output = Layer(jnp.zeros(units, jnp.float32), jnp.zeros((), jnp.float32))
+        if self.trained == "output":
+            return Perceptron(output, self.activation)
+        hidden = Layer(jnp.ones((units, n), jnp.float32), staircase(units, jnp.float32))
+        return FeedForward((hidden,), output, self.activation)
+
+
+def staircase(units: int, dtype: jnp.dtype | type) -> Float[Array, " units"]:
+    """The biases 1, 0, -1, ...: unit j fires once |x| > j - 1."""
+    return 1 - jnp.arange(units, dtype=dtype)
+
+
+def indicator_network(target: Symmetric, activation: Activation = relu) -> FeedForward:
+    """Explicit weights that make a network any symmetric function (symmetry, Lemmas 1 and 2), points in bits.
+
+    -1/2 and the sum over the weights i with value +1 of an indicator of |x| = i: with sigmoids
+    sigma(5(|x|-i+1/2)) - sigma(5(|x|-i-1/2)), n + 2 units; with ReLUs
+    ReLU(|x|-i+1) - 2 ReLU(|x|-i) + ReLU(|x|-i-1), n + 3 units, where the sum is exactly 0 or 1.
+
+    >>> both = Symmetric(2, values=(-1, 1, -1))
+    >>> network = indicator_network(both)
+    >>> [float(network(jnp.array(bits))) for bits in ([0.0, 0.0], [0.0, 1.0], [1.0, 1.0])]
+    [-0.5, 0.5, -0.5]
+    """
+    n, chosen = target.n, (np.asarray(target.values) > 0).astype(float)
+    if activation is relu:
+        slope, biases = 1.0, 1 - np.arange(n + 3.0)
+        outputs = np.convolve(chosen, [1.0, -2.0, 1.0])
+    elif activation is sigmoid:
+        slope, biases = STEEPNESS, STEEPNESS * (0.5 - np.arange(n + 2.0))
+        outputs = np.convolve(chosen, [1.0, -1.0])
+    else:
+        raise ValueError(f"Explicit symmetric functions are known for relu and sigmoid units, got {activation!r}.")
+    dtype = jnp.result_type(float)
+    hidden = Layer(jnp.full((len(biases), n), slope, dtype), jnp.asarray(biases, dtype))
+    return FeedForward((hidden,), Layer(jnp.asarray(outputs, dtype), jnp.asarray(-0.5, dtype)), activation)

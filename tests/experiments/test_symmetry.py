@@ -1,0 +1,110 @@
+"""Experiments on symmetry: the parts that are calculations, the task, and what the shared helpers make of curves."""
+
+import math
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+import paritylab as pl
+from paritylab.analysis import largest_step, parity_margin
+from paritylab.bounds.upper import symmetric_initialization
+from paritylab.cube import cube, encode
+from paritylab.experiments.symmetry import figure1, theorem1, theory
+from paritylab.experiments.symmetry.runs import SymmetricTask, ends, sgd
+from paritylab.experiments.symmetry.starts import high_quantile
+from paritylab.networks.base import outputs
+from paritylab.training.weight_records import SeenError, UnseenMass, WeightError
+
+
+def test_the_lemmas_on_all_functions_of_three_bits():
+    relu, sigmoid = (figure1.sums(3, name, whole_cube=True) for name in ("relu", "sigmoid"))
+    assert relu == {"on": 1.0, "off": 0.0, "wrong": 0}
+    bound = 2 * math.exp(-2.5) / (1 - math.exp(-5))
+    assert sigmoid["wrong"] == 0 and sigmoid["on"] > 0.84 and 0.1 < sigmoid["off"] < bound
+    on_weights = figure1.sums(3, "sigmoid", whole_cube=False)
+    assert on_weights == pytest.approx(sigmoid)
+
+
+def test_theorem_2_on_some_problems():
+    rows = pd.DataFrame(theory.theorem2(first=5000, problems=15))
+    assert rows.updates_ratio.min() > 0 and rows.updates_ratio.max() <= 1 and rows.margin_ratio.min() >= 1
+
+
+def test_the_step_of_lemma_4_is_the_largest_power_that_it_allows():
+    power, n = theory.small_power(), theory.SMALL
+    limit = largest_step(parity_margin(n), theory.radius_of(n), math.sqrt(n))
+    assert float(n) ** -power <= limit < float(n) ** -(power - 1)
+
+
+@pytest.mark.parametrize("options", [{}, {"flips": 0.25}, {"shift": 0.1}, {"target": "parity"}], ids=str)
+def test_the_task_labels_points_by_their_number_of_ones(options):
+    task = SymmetricTask(6, **options)(pl.root_key(4))
+    x, y = task.clean().sample(pl.root_key(0), 200)
+    ones = np.asarray(x > 0.5).sum(axis=1)
+    labels = pd.Series(np.asarray(y)).groupby(ones)
+    assert labels.nunique().max() == 1
+    if options.get("target") == "parity":
+        assert all(labels.first()[weight] == (-1) ** weight for weight in set(ones))
+    _, noisy = task.sample(pl.root_key(0), 200)
+    assert bool(np.any(noisy != y)) == ("flips" in options)
+
+
+def test_the_second_layer_counts_in_units_of_the_step():
+    cell = sgd(SymmetricTask(5), "output", sample=5, power=6, epochs=4, look=2, seeds=1).cells[0]
+    assert float(cell.loss.beta) == 5**3 and cell.optimizer.rate[""] == 1 and cell.steps == 20
+    both = sgd(SymmetricTask(5), "both", sample=5, power=6, epochs=4, look=2, seeds=1).cells[0]
+    assert float(both.loss.beta) == pytest.approx(5**-3) and both.optimizer.rate[""] == pytest.approx(5**-6)
+
+
+def test_ends_of_curves():
+    curve = pd.DataFrame(
+        {
+            "run": ["a", "a", "a", "b", "b"],
+            "step": [0, 10, 20, 0, 10],
+            "epoch": [0, 1, 2, 0, 1],
+            "sample_error": [0.0, 0.0, 0.0, 1.0, 0.5],
+            "updates": [0, 3, 7, 0, 9],
+        }
+    )
+    last = ends(curve)
+    assert last.zero_epoch.to_dict() == {"a": 1, "b": math.inf}
+    assert last.updates.to_dict() == {"a": 7, "b": 9} and last.updates_at_zero["a"] == 3
+
+
+def test_the_interval_of_a_high_quantile_has_its_coverage():
+    """Among 100 uniform numbers the interval holds 0.95 with 95% at least, counted over 400 samples."""
+    samples = np.random.default_rng(0).random((400, 100))
+    intervals = np.array([high_quantile(pd.Series(each)).interval for each in samples])
+    held = np.mean((intervals[:, 0] <= 0.95) & (intervals[:, 1] >= 0.95))
+    assert held >= 0.95 - 5 * math.sqrt(0.95 * 0.05 / 400)
+
+
+def test_the_records_by_weight():
+    """A short run of both layers: errors by enumeration of the cube, with the engine's own sample."""
+    task = SymmetricTask(5, "parity")
+    options = {"sample": 5, "power": 2, "epochs": 4, "look": 2, "seeds": 3}
+    plan = sgd(task, "output", **options)
+    runs = pl.train(
+        task, plan.cells[0].network, rate=1.0, loss=plan.cells[0].loss, batch=1, sample=5, seeds=3, steps=20, every=10,
+        validation=0, records=(WeightError(), UnseenMass(), SeenError(500)), float64=True, keep=True, lanes=16,
+    )  # fmt: skip
+    last = runs.curves().groupby("run").last()
+    with jax.enable_x64(True):
+        bits = encode(cube(5), "bits").astype(float)
+        for run in range(3):
+            wrong = np.asarray(outputs(runs.network(run), bits)) * (-1.0) ** np.asarray(bits.sum(axis=1)) <= 0
+            assert last.true_error[run] == pytest.approx(wrong.mean(), abs=1e-6)
+    masses = binom.pmf(np.arange(6), 5, 0.5)
+    for mass in last.unseen_mass:
+        subsets = [masses[[bool(k >> i & 1) for i in range(6)]].sum() for k in range(64)]
+        assert min(abs(mass - each) for each in subsets) < 1e-6
+    assert np.all(last.seen_error <= last.true_error + 5 * math.sqrt(0.25 / 500))
+
+
+def test_the_promise_of_theorem_1():
+    bound = symmetric_initialization(theorem1.N, error=theorem1.promised(400), failure=theorem1.DELTA)
+    assert bound.value >= 400 and all(assumption.holds for assumption in bound.assumptions)
+    assert theorem1.promised(1) == 1
