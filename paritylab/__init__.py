@@ -23,14 +23,17 @@ if TYPE_CHECKING:
         OutputMoments as OutputMoments,
         Points as Points,
         Product as Product,
+        RandomPatches as RandomPatches,
         RandomSubset as RandomSubset,
         RandomTask as RandomTask,
         SharedSign as SharedSign,
         ShiftedInputs as ShiftedInputs,
         Uniform as Uniform,
         balanced_gates as balanced_gates,
+        cifar10 as cifar10,
         draw as draw,
         equal_gates as equal_gates,
+        image_folder as image_folder,
         independent_gates as independent_gates,
         leave_one_out as leave_one_out,
         noisy_equal as noisy_equal,
@@ -46,12 +49,17 @@ if TYPE_CHECKING:
         DisjointPolyNet as DisjointPolyNet,
         FourierFeatures as FourierFeatures,
         FrozenGates as FrozenGates,
+        GateLevel as GateLevel,
+        GateNetwork as GateNetwork,
         GaussianInitialization as GaussianInitialization,
         GlorotInitialization as GlorotInitialization,
         Linearized as Linearized,
+        NeuralGates as NeuralGates,
         NeuronRecipe as NeuronRecipe,
         OscillatingPolynomial as OscillatingPolynomial,
+        PatchScores as PatchScores,
         PolyNet as PolyNet,
+        PooledGates as PooledGates,
         Power as Power,
         RandomFeatures as RandomFeatures,
         SignInitialization as SignInitialization,
@@ -98,19 +106,29 @@ if TYPE_CHECKING:
         FreshError as FreshError,
         FreshLoss as FreshLoss,
         Hinge as Hinge,
+        LearnedCircuit as LearnedCircuit,
         Optimizer as Optimizer,
         Outcome as Outcome,
         Progress as Progress,
+        RegularizedHinge as RegularizedHinge,
         Runs as Runs,
         SampleError as SampleError,
+        SamplePatterns as SamplePatterns,
         Snapshot as Snapshot,
+        TopAccuracy as TopAccuracy,
+        TreePatterns as TreePatterns,
         ValidationError as ValidationError,
         Weights as Weights,
         correlation as correlation,
+        drift as drift,
+        follow as follow,
+        gate_history as gate_history,
+        learn_circuits as learn_circuits,
         logistic as logistic,
         plan as plan,
         square_loss as square_loss,
         train as train,
+        train_gates as train_gates,
     )
 
 _HOMES = {
@@ -120,15 +138,16 @@ _HOMES = {
     "count_of_functions full_parity inner_product_mod_two majority parity_circuit random_circuit "
     "random_disjoint_parity random_gate_product random_parity random_symmetric razborov_sherstov",
     "distributions": "AbstractDistribution AbstractOutputs EasyHalf Encoded FlippedLabels Generative "
-    "IndependentOutputs Mixture OutputMoments Points Product RandomSubset RandomTask SharedSign ShiftedInputs Uniform "
-    "balanced_gates draw equal_gates independent_gates leave_one_out noisy_equal random_subset "
-    "separation sparse_pairs stealth",
+    "IndependentOutputs Mixture OutputMoments Points Product RandomPatches RandomSubset RandomTask SharedSign "
+    "ShiftedInputs Uniform balanced_gates cifar10 draw equal_gates image_folder independent_gates leave_one_out "
+    "noisy_equal random_subset separation sparse_pairs stealth",
     "networks": "MLP AbstractInitialization BernoulliInitialization DisjointPolyNet FourierFeatures FrozenGates "
-    "GaussianInitialization GlorotInitialization Linearized NeuronRecipe OscillatingPolynomial PolyNet Power "
-    "RandomFeatures SignInitialization Sinusoid "
+    "GateLevel GateNetwork GaussianInitialization GlorotInitialization Linearized NeuralGates NeuronRecipe "
+    "OscillatingPolynomial PatchScores PolyNet PooledGates Power RandomFeatures SignInitialization Sinusoid "
     "TernaryInitialization Transformer TriangleWave UniformInitialization Zigzag realize relu relu6 sigmoid square",
-    "training": "AbstractRecord FreshError FreshLoss Hinge Optimizer Outcome Progress Runs SampleError Snapshot "
-    "ValidationError Weights correlation logistic plan square_loss train",
+    "training": "AbstractRecord FreshError FreshLoss Hinge LearnedCircuit Optimizer Outcome Progress RegularizedHinge "
+    "Runs SampleError SamplePatterns Snapshot TopAccuracy TreePatterns ValidationError Weights correlation drift "
+    "follow gate_history learn_circuits logistic plan square_loss train train_gates",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*_HOME]

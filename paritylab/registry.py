@@ -103,6 +103,18 @@ EXPERIMENTS = {
     "learning-parities/ntk": ExperimentEntry(
         "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
     ),
+    "boolean-circuits/recovery": ExperimentEntry(
+        "boolean_circuits.recovery", "Algorithm 1 recovers circuits: sample size against theory", 60
+    ),
+    "boolean-circuits/regularizer": ExperimentEntry(
+        "boolean_circuits.regularizer", "the printed sign of the regularizer fails, the other one does not", 10
+    ),
+    "boolean-circuits/necessity": ExperimentEntry(
+        "boolean_circuits.necessity", "without correlation gates collapse; uniform parities", 15
+    ),
+    "boolean-circuits/log-parity": ExperimentEntry(
+        "boolean_circuits.log_parity", "parities of log n biased bits: polynomial steps and examples", 15
+    ),
     "symmetry/margin": ExperimentEntry("symmetry.margin", "exact margins of symmetric functions at the start", 15),
 }
 
@@ -138,6 +150,7 @@ BOUNDS = {
 PAPERS = {
     "hidden-progress": "Hidden Progress in Deep Learning: SGD Learns Parities Near the Computational Limit",
     "learning-parities": "Learning Parities with Neural Networks",
+    "boolean-circuits": "Learning Boolean Circuits with Neural Networks",
     "symmetry": "On Symmetry and Initialization for Neural Networks",
 }
 

@@ -21,6 +21,14 @@ from .features import (
     Linearized as Linearized,
     RandomFeatures as RandomFeatures,
 )
+from .gates import (
+    GateLevel as GateLevel,
+    GateNetwork as GateNetwork,
+    NeuralGates as NeuralGates,
+    PooledGates as PooledGates,
+    first_gates as first_gates,
+    first_levels as first_levels,
+)
 from .initializations import (
     AbstractInitialization as AbstractInitialization,
     BernoulliInitialization as BernoulliInitialization,
@@ -32,4 +40,5 @@ from .initializations import (
 )
 from .mlp import MLP as MLP, NeuronRecipe as NeuronRecipe, paired as paired
 from .polynet import DisjointPolyNet as DisjointPolyNet, PolyNet as PolyNet
+from .scores import PatchScores as PatchScores
 from .transformer import Transformer as Transformer

@@ -1,8 +1,23 @@
 """HOW: losses, optimizers, rules, and the engine that trains thousands of networks at once."""
 
 from .crew import Status as Status
+from .gates import (
+    TrainedGates as TrainedGates,
+    drift as drift,
+    gate_history as gate_history,
+    train_gates as train_gates,
+)
+from .layerwise import (
+    AbstractPatterns as AbstractPatterns,
+    LearnedCircuit as LearnedCircuit,
+    SamplePatterns as SamplePatterns,
+    TreePatterns as TreePatterns,
+    follow as follow,
+    learn_circuits as learn_circuits,
+)
 from .losses import (
     Hinge as Hinge,
+    RegularizedHinge as RegularizedHinge,
     correlation as correlation,
     logistic as logistic,
     square_loss as square_loss,
@@ -17,6 +32,7 @@ from .records import (
     Progress as Progress,
     SampleError as SampleError,
     Snapshot as Snapshot,
+    TopAccuracy as TopAccuracy,
     ValidationError as ValidationError,
     Weights as Weights,
 )
