@@ -181,7 +181,7 @@ class LearnedCircuit:
     """What Algorithm 1 made of one run's examples; levels from the inputs up."""
 
     trained: tuple[TrainedGates, ...]
-    occurs: tuple[Bool[np.ndarray, "gates 4"], ...]
+    occurs: tuple[Bool[np.ndarray, "_ 4"], ...]
     """Which patterns the gates of each level saw."""
 
     @property

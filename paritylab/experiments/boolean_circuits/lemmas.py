@@ -3,8 +3,8 @@
 Every level of a random AND/OR/NAND/NOR circuit of depth 3 under its generative law, with the inputs of the
 level flipped by random signs as Lemma 14 allows. Constants as corrected (inventory, 003-E3 to 003-E6): the gradient
 at a pattern is 4 v_l / n_i E[(lambda - y) 1{p}], the threshold of the set A_t is 8 eta / n_i, and A_t asks that -p
-does not occur, not that it does. The rate is n_i / (32 k), the largest that Lemma 22 allows. All steps are looked at,
-until the bound of Lemma 22 has passed; Lemma 16 on fresh tables of samples, which are multinomial.
+does not occur, not that it does. The rate is n_i / (32 k), the largest that Lemma 22 allows. Every step is looked
+at, for longer than it takes until nothing changes any more; Lemma 16 on fresh tables of samples, which are multinomial.
 """
 
 import math

@@ -4,10 +4,10 @@ The paper says that where an influential gate has no correlation with the label,
 constant at all patterns, and Algorithm 1 fails. Its example is a parity under the uniform distribution.
 
 Two pictures. First, parities of k out of n uniform bits: every gate below the top has correlation 0; beside
-them the same parities with bits of mean 0.2 (p = 0.6). Second, random circuits of all sixteen gates (n = 8) under
-random product distributions, labels swapped where E[y] < 0: where the assumptions of Theorem 4 hold the population
-form must recover the label exactly; where local correlation fails nothing is promised. Exact, but for the
-choice of circuits.
+them the same parities with bits of mean 0.2 (p = 0.6). Second, random circuits of the ten gates that depend on both
+inputs (n = 8) under random product distributions, labels swapped where E[y] < 0: where the assumptions of Theorem 4
+hold the population form must recover the label exactly; where local correlation fails nothing is promised. Exact,
+but for the choice of circuits.
 """
 
 from collections.abc import Iterator
@@ -30,6 +30,10 @@ from .problems import problem, safe_width
 PARITIES = ((8, 3), (16, 4), (64, 6))
 BIAS = 0.2
 DEPTH = 3
+BOTH = tuple(
+    name for name in pl.GATES if name not in ("TRUE", "FALSE") and name[-5:] != "FIRST" and name[-6:] != "SECOND"
+)
+"""The gates that depend on both inputs; the paper takes others out of a circuit beforehand."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def random_circuits(first: int, circuits: int) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     known = []
     for number in range(first, first + circuits):
-        circuit = pl.random_circuit(2**DEPTH, tuple(pl.GATES), key=pl.root_key(number))
+        circuit = pl.random_circuit(2**DEPTH, BOTH, key=pl.root_key(number))
         mean = chance.uniform(-0.8, 0.8, circuit.n)
         label = float(circuit.gate_means(mean)[0][0])
         if abs(label) > 1 - 1e-6:
@@ -136,7 +140,7 @@ def claims(settings: Settings) -> list[Claim]:
         Claim(
             "sufficient",
             f"where properties 1 and 2 hold, the population form learns the label exactly ({settings.circuits} random "
-            "circuits of all gates under random product distributions, n = 8); the largest error among them",
+            "circuits under random product distributions, n = 8); the largest error among them",
             0.0,
             Region(0.0, 0.0),
         ),
