@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-from ..cube import root_key
 from ..networks.gates import GateLevel, GateNetwork, first_levels
 from ..targets import TreeCircuit
 from ..targets.gates import PATTERNS, by_pattern
 from .gates import Four, Method, Towards, TrainedGates, drift, train_gates
+from .lanes import init_key
 
 NEVER = 1e-12
 """A pattern whose probability is below this does not occur: float64 sums of weights are that exact."""
@@ -227,7 +227,8 @@ def learn_circuits(
     """Algorithm 1 of boolean-circuits on what each run sees of its examples; runs of one size are trained together.
 
     `regularizer` is lambda, E[y] + Delta / 4 in the theorems, of all runs or of each. `rate` is that of a gate's
-    own loss, `steps` are those of each level (until nothing moves if not given). A gate that does not saturate at a
+    own loss, `steps` are those of each level (until nothing moves if not given). A seed gives the first weights that
+    it gives in `train`. A gate that does not saturate at a
     pattern hands on the sign of its output there; `LearnedCircuit.saturated` says whether that ever happened.
 
     >>> from paritylab import circuit_from_formula
@@ -250,7 +251,7 @@ def learn_circuits(
     if len(seeds) != runs:
         raise ValueError(f"There are {runs} runs and {len(seeds)} seeds; give one seed a run.")
     (lowest,) = sizes
-    starts = [first_levels(2 * lowest, width, scale, key=root_key(seed)) for seed in seeds]
+    starts = [first_levels(2 * lowest, width, scale, key=init_key(np.uint32(seed))) for seed in seeds]
     trained: list[list[TrainedGates]] = [[] for _ in range(runs)]
     occurs: list[list[Bool[np.ndarray, "gates 4"]]] = [[] for _ in range(runs)]
     now = list(patterns)

@@ -63,7 +63,12 @@ def layerwise(depth: int, seeds: int) -> list[dict[str, object]]:
 def plan(settings: Settings) -> Iterator[Plan | Call]:
     for depth in settings.depths:
         n, width = 2**depth, safe_width(2**depth)
-        yield Call(layerwise, {"depth": depth, "seeds": settings.seeds}, labels={"way": "layerwise"}, seconds=2.0)
+        yield Call(
+            layerwise,
+            {"depth": depth, "seeds": settings.seeds},
+            labels={"way": "layerwise", "depth": depth},
+            seconds=2.0,
+        )
         dense = max(1, round(3 * width * (n - 1) / (n + 2)))
         networks: dict[str, Recipe] = {"gates": pl.NeuralGates(width, scale=1 / np.sqrt(width)), "dense": pl.MLP(dense)}
         for way, network in networks.items():

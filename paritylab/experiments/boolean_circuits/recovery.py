@@ -138,7 +138,8 @@ def plan(settings: Settings) -> Iterator[Call]:
         parts = 1 if depth < 5 else 5  # the cores share what is long
         for part in range(parts):
             each = settings.trials // parts
-            yield Call(runs, {"family": family, "depth": depth, "trials": each, "first": part * each}, seconds=2.0)
+            which = {"family": family, "depth": depth, "trials": each, "first": part * each}
+            yield Call(runs, which, labels={"family": family}, seconds=2.0)
     yield Call(deepest, {"depth": DEEPEST, "method": "jump"}, labels={"family": "deepest"}, seconds=6.0)
 
 

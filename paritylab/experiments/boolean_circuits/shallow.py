@@ -149,7 +149,9 @@ def trained_networks(seeds: int, steps: int) -> list[dict[str, object]]:
 
 def plan(settings: Settings) -> Iterator[Plan | Call]:
     for function in FUNCTIONS:
-        yield Call(ranks, {"function": function, "searched": settings.searched}, seconds=8.0)
+        yield Call(
+            ranks, {"function": function, "searched": settings.searched}, labels={"function": function}, seconds=8.0
+        )
     for half in (4, 6):
         yield Call(integer_networks, {"half": half, "networks": settings.networks}, seconds=1.0)
     yield Call(trained_networks, {"seeds": 4, "steps": 6_000}, seconds=15.0)
