@@ -79,7 +79,8 @@ def first_gates(gates: int, width: int, scale: int | float | None = None, *, key
 def _draw(key: PRNGKeyArray, gates: int, width: int) -> tuple[Array, Array]:
     weight_key, sign_key = jr.split(key)
     uniform = jr.uniform(weight_key, (gates, width, 2), jnp.float32, -1.0, 1.0)
-    return uniform, jr.rademacher(sign_key, (gates, width), jnp.int32)
+    bits = jr.bits(sign_key, (gates, width), jnp.uint32)  # `rademacher` draws others where float64 is on
+    return uniform, (1 - 2 * (bits & 1).astype(jnp.int32))
 
 
 def first_levels(n: int, width: int, scale: int | float | None = None, *, key: PRNGKeyArray) -> tuple[GateLevel, ...]:

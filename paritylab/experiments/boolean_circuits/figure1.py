@@ -3,7 +3,7 @@
 A depth-two ReLU network of 128 units is trained with Adam on the parity of k = 5 of n = 128 bits. With uniform
 bits the test accuracy stays at one half; with P[x_i = 1] = 0.6 for every bit it goes to 1.
 
-The paper gives neither rate, batch size nor number of steps: here Adam with rate 0.001 and fresh batches of 64,
+The paper gives neither rate, batch size nor number of steps: here Adam with rate 0.001 and fresh batches of 128,
 hinge loss, the default initialization. The test set has 100,000 fresh points at every record. The second panel,
 which the paper does not have, runs over p and over k: each parity has a bias at which it becomes learnable.
 """
@@ -39,7 +39,7 @@ class Settings:
     degrees: tuple[int, ...]
     sweep_seeds: int
     sweep_steps: int
-    batch: int = 64
+    batch: int = 128
     rate: float = 1e-3
     every: int = 1000
 

@@ -56,7 +56,8 @@ def parity(n: int, k: int, mean: float, seeds: int) -> list[dict[str, object]]:
     for seed, each in enumerate(learned):
         mistakes, recovered = pl.follow(known.patterns, each.circuit)
         outputs = np.concatenate([trained.outputs for trained in reversed(each.trained)])
-        constant = np.all(outputs == outputs[:, :1], axis=1)
+        occurs = np.concatenate(each.occurs[::-1])  # a gate above a constant one sees fewer patterns
+        constant = np.where(occurs, outputs, -np.inf).max(axis=1) == np.where(occurs, outputs, np.inf).min(axis=1)
         rows.append(
             {
                 "seed": seed,
