@@ -41,12 +41,12 @@ class Settings:
     sweep_steps: int
     batch: int = 128
     rate: float = 1e-3
-    every: int = 1000
+    every: int = 2000
 
 
 SETTINGS = {
     "quick": Settings(
-        seeds=10, steps=20_000, sweep=(0.5, 0.55, 0.6, 0.65, 0.7), degrees=(3,), sweep_seeds=4, sweep_steps=5_000
+        seeds=10, steps=20_000, sweep=(0.5, 0.55, 0.6, 0.7), degrees=(3,), sweep_seeds=4, sweep_steps=6_000
     ),
     "paper": Settings(
         seeds=10,
@@ -55,7 +55,6 @@ SETTINGS = {
         degrees=(2, 3, 4, 5, 6),
         sweep_seeds=25,
         sweep_steps=40_000,
-        every=2000,
     ),
 }
 

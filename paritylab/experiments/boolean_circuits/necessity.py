@@ -184,7 +184,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
         rows = random[random.holds.astype(bool) == holds]
         axis.plot(rows.slack, rows.error, "os"[i], color=INKS[i], markersize=3, alpha=0.6, label=words)
     axis.axvline(0, color="0.7", linewidth=0.8)
-    axis.set(xlabel="Δ: least |correlation| of a gate − |E[y]|", ylabel="error of Algorithm 1")
+    axis.set(xlabel="Δ: least |correlation| of a gate − |E[y]|", ylabel="error of Algorithm 1", ylim=(-0.02, 0.55))
     axis.set_title(f"{len(random)} random circuits on 8 bits, product laws")
     axis.legend(fontsize=8, loc="upper right")
     figure.suptitle("Local correlation decides what layerwise training learns", fontsize=11)
