@@ -104,7 +104,7 @@ EXPERIMENTS = {
         "learning_parities.ntk", "ReLU tangent kernel: eigenvalues, best hinge loss", 15
     ),
     "boolean-circuits/fig1": ExperimentEntry(
-        "boolean_circuits.figure1", "a parity of 5 of 128 bits: uniform bits against biased ones", 150
+        "boolean_circuits.figure1", "a parity of 5 of 128 bits: uniform bits against biased ones", 200
     ),
     "boolean-circuits/recovery": ExperimentEntry(
         "boolean_circuits.recovery", "Algorithm 1 recovers circuits: sample size against theory", 60, headline=True

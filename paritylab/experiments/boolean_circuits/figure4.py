@@ -11,7 +11,7 @@ of the time. The rate is 0.001; pixels are scaled to [-1, 1]; accuracy is that o
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -77,6 +77,11 @@ def plan(settings: Settings) -> Iterator[Plan]:
 
 
 def claims(settings: Settings) -> list[Claim]:
+    """No verdict is known yet."""
+    return [replace(claim, recorded={}) for claim in _claims(settings)]
+
+
+def _claims(settings: Settings) -> list[Claim]:
     known = images(settings.made_up)
     on = f"on {known.name}, {settings.steps:,} steps"
     chance = 1 / len(known.classes)

@@ -16,7 +16,7 @@ Circuits are wide enough that first weights fail with probability below 0.001.
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -144,6 +144,11 @@ def plan(settings: Settings) -> Iterator[Call]:
 
 
 def claims(settings: Settings) -> list[Claim]:
+    """No verdict is known yet."""
+    return [replace(claim, recorded={}) for claim in _claims(settings)]
+
+
+def _claims(settings: Settings) -> list[Claim]:
     """Recovery at four times the predicted size, the size at which nine in ten recover, and depth 12."""
     made = []
     for family, depth in settings.depths:

@@ -14,7 +14,7 @@ sign-ranks from above by a search for factors; and the width at which training f
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -172,6 +172,11 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
 
 
 def claims(settings: Settings) -> list[Claim]:
+    """No verdict is known yet."""
+    return [replace(claim, recorded={}) for claim in _claims(settings)]
+
+
+def _claims(settings: Settings) -> list[Claim]:
     inner = [
         Claim(
             f"forster/{name.replace(' ', '-')}",
