@@ -163,7 +163,15 @@ def plot_circuit(circuit: "TreeCircuit", values: np.ndarray, label: str) -> Figu
             axis.plot([x, above_x], [y, above_y], color="0.7", linewidth=0.8 if named else 0.3, zorder=1)
     spots = [place(level, j) for level in range(circuit.depth) for j in range(2**level)]
     dots = axis.scatter(
-        *np.array(spots).T, c=shades, cmap="YlGnBu", vmin=0, vmax=1, s=640 if named else 20, edgecolors="0.3", zorder=2
+        [x for x, _ in spots],
+        [y for _, y in spots],
+        c=shades,
+        cmap="YlGnBu",
+        vmin=0,
+        vmax=1,
+        s=640 if named else 20,
+        edgecolors="0.3",
+        zorder=2,
     )
     if named:
         for (x, y), name, shade in zip(spots, circuit.gates, shades, strict=True):

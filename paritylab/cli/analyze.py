@@ -205,10 +205,11 @@ def picture_of_gates(target: Any, found: Any, colour: str) -> Any:
 def recovered_gates(target: Any, found: Any) -> "np.ndarray":
     """Which gates the population form of Algorithm 1 recovers, up to their signs."""
     from ..training import TreePatterns, follow, learn_circuits
+    from ..training.gates import Towards
 
     patterns = TreePatterns(target, found.tables.probability, found.tables.signal)
     regularizer = abs(found.tables.label_mean) + max(found.slack, 0.04) / 4
-    towards = -1 if found.tables.label_mean >= 0 else 1
+    towards: Towards = -1 if found.tables.label_mean >= 0 else 1
     (learned,) = learn_circuits([patterns], width=64, regularizer=regularizer, towards=towards)
     return follow(patterns, learned.circuit)[1]
 

@@ -11,7 +11,7 @@ dynamics is linear between events (a unit crosses zero, a pattern saturates), an
 import dataclasses
 import functools
 import math
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import jax
 import jax.numpy as jnp
@@ -44,12 +44,12 @@ class TrainedGates:
 class Couples(NamedTuple):
     """Gates seen along their couples of patterns."""
 
-    place: Float[np.ndarray | Array, "gates 2 width"]
+    place: Any  # float64 of numpy or of JAX: gates, 2, width
     """<w, p> with p the forward pattern; on the backward one it is the negative."""
-    signs: Float[np.ndarray | Array, "gates 1 width"]
-    forward: Float[np.ndarray | Array, "gates 2"]
+    signs: Any  # gates, 1, width
+    forward: Any  # gates, 2
     """By how much a unit of sign +1 moves per step towards larger outputs, at the forward pattern."""
-    backward: Float[np.ndarray | Array, "gates 2"]
+    backward: Any
 
 
 def drift(probability: Four, signal: Four, regularizer: int | float | np.ndarray, towards: Towards = -1) -> Four:
@@ -227,7 +227,8 @@ class Moves(NamedTuple):
     def after(self, jump: Float[np.ndarray, " moving"], which: Bool[np.ndarray, " couples"]) -> np.ndarray:
         """The places after that many steps. A swinging unit turns on a circle as long as the two bands together."""
         jump = jump[:, None]
-        place, swings, down, up = self.place[which], self.swings[which], *(self.band[which].T[:, :, None])
+        place, swings, band = self.place[which], self.swings[which], self.band[which]
+        down, up = band[:, :1], band[:, 1:]
         moved = place + jump * self.velocity[which]
         if not swings.any():
             return moved

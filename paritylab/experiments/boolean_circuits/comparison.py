@@ -7,6 +7,7 @@ test predicts; the same network of neural gates with Adam from end to end on fre
 one hidden layer with about as many parameters. Learned means no mistake on 8,192 points of the law.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -70,7 +71,10 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
             seconds=2.0,
         )
         dense = max(1, round(3 * width * (n - 1) / (n + 2)))
-        networks: dict[str, Recipe] = {"gates": pl.NeuralGates(width, scale=1 / np.sqrt(width)), "dense": pl.MLP(dense)}
+        networks: dict[str, Recipe] = {
+            "gates": pl.NeuralGates(width, scale=1 / math.sqrt(width)),
+            "dense": pl.MLP(dense),
+        }
         for way, network in networks.items():
             yield pl.plan(
                 RandomGenerative(n),

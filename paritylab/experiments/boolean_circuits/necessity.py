@@ -63,7 +63,7 @@ def parity(n: int, k: int, mean: float, seeds: int) -> list[dict[str, object]]:
                 "seed": seed,
                 "error": float(mistakes[0]),
                 "collapsed": float(constant[below].mean()),
-                "recovered": float(recovered[known.matters].mean()),
+                "recovered_share": float(recovered[known.matters].mean()),
                 "verdict": audit(circuit, known.tables).verdict,
             }
         )

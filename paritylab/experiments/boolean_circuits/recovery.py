@@ -92,7 +92,7 @@ def _rows(known: list[Problem], depth: int, first: int) -> list[dict[str, object
         for place, multiple in enumerate(MULTIPLES):
             found = learned[number * len(MULTIPLES) + place]
             mistakes, recovered = pl.follow(each.patterns, found.circuit)
-            row = {
+            row: dict[str, object] = {
                 "circuit": first + number,
                 "multiple": multiple,
                 "samples": sizes[number][place],

@@ -82,7 +82,8 @@ def ranks(function: str, searched: int) -> dict[str, object]:
 
 def integer_networks(half: int, networks: int) -> list[dict[str, object]]:
     """Random networks with integer weights: the rank of their matrix over Lemma 23's bounds."""
-    chance, points, rows = np.random.default_rng(half), np.asarray(cube(half), float), []
+    chance, points = np.random.default_rng(half), np.asarray(cube(half), float)
+    rows: list[dict[str, object]] = []
     for number in range(networks):
         width, weight = int(chance.integers(1, 6)), int(chance.integers(1, 4))
         drawn = lambda *shape, weight=weight: chance.integers(-weight, weight + 1, shape).astype(float)
@@ -113,7 +114,8 @@ def trained_networks(seeds: int, steps: int) -> list[dict[str, object]]:
         every=100,
         keep=True,
     )
-    points, signs, rows = np.asarray(cube(half), float), razborov_sherstov_matrix(2), []
+    points, signs = np.asarray(cube(half), float), razborov_sherstov_matrix(2)
+    rows: list[dict[str, object]] = []
     for run in range(seeds):
         network = runs.network(run)
         weights = np.asarray(network.hidden[0].weight, float)
@@ -127,14 +129,14 @@ def trained_networks(seeds: int, steps: int) -> list[dict[str, object]]:
         exact = value(left, right, biases)
         margin, size = float(np.min(exact * signs)), float(max(np.abs(p).max() for p in (left, right, biases, outputs)))
         if margin <= 0:
-            rows.append({"network": run, "margin": margin})
+            rows.append({"number": run, "margin": margin})
             continue
         pieces = math.ceil(2 * size * (width + 1) * (2 * half + 1) / margin)
         rounded = value(*(np.ceil(part * pieces) / pieces for part in (left, right, biases)))
         allowed = size * (width + 1) * (2 * half + 1) / pieces
         rows.append(
             {
-                "network": run,
+                "number": run,
                 "margin": margin,
                 "off": float(np.abs(rounded - exact).max() / allowed),
                 "same_signs": bool(np.all(np.sign(rounded) == signs)),
