@@ -43,7 +43,8 @@ def test_autodiff_through_the_engine_and_sample_tables_agree(towards):
         steps=STEPS,
         method="step",
     )
-    for height in (0, 1):
+    # With the printed sign some gates are not saturated after 500 steps, and hand on no signs yet.
+    for height in (0, 1) if towards == -1 else (0,):
         # The level below is the tables' own: it is saturated, so both see the same signs.
         below = tuple(trained.level for trained in tables.trained[:height])
         runs = pl.train(
