@@ -1,5 +1,7 @@
 """Networks that score a class: for labels of more than two kinds, through an engine for networks of one output."""
 
+import itertools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -60,7 +62,5 @@ class PatchScores(eqx.Module):
         sizes = (n - 1, *self.widths, self.classes)
         keys = jr.split(key, len(sizes) - 1)
         start = UniformInitialization()
-        layers = [
-            _layer(start, each, *pair) for each, pair in zip(keys, zip(sizes[:-1], sizes[1:], strict=True), strict=True)
-        ]
+        layers = [_layer(start, each, *pair) for each, pair in zip(keys, itertools.pairwise(sizes), strict=True)]
         return ScoreNetwork(tuple(layers), relu)

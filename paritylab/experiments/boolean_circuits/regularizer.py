@@ -39,7 +39,7 @@ class Settings:
 
 SETTINGS = {
     "quick": Settings(seeds=10, probabilities=(0.55, 0.57, 0.59, 0.61, P, 0.65)),
-    "paper": Settings(seeds=100, probabilities=tuple(np.round(np.arange(0.545, 0.66, 0.005), 3).tolist()) + (P,)),
+    "paper": Settings(seeds=100, probabilities=(*tuple(np.round(np.arange(0.545, 0.66, 0.005), 3).tolist()), P)),
 }
 
 
