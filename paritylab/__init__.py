@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Points as Points,
         Product as Product,
         RandomLeaky as RandomLeaky,
+        RandomPatches as RandomPatches,
         RandomSubset as RandomSubset,
         RandomTask as RandomTask,
         SharedSign as SharedSign,
@@ -38,9 +39,11 @@ if TYPE_CHECKING:
         Strips as Strips,
         Uniform as Uniform,
         balanced_gates as balanced_gates,
+        cifar10 as cifar10,
         digit_strips as digit_strips,
         draw as draw,
         equal_gates as equal_gates,
+        image_folder as image_folder,
         independent_gates as independent_gates,
         leaky as leaky,
         leave_one_out as leave_one_out,
@@ -62,12 +65,17 @@ if TYPE_CHECKING:
         DisjointPolyNet as DisjointPolyNet,
         FourierFeatures as FourierFeatures,
         FrozenGates as FrozenGates,
+        GateLevel as GateLevel,
+        GateNetwork as GateNetwork,
         GaussianInitialization as GaussianInitialization,
         GlorotInitialization as GlorotInitialization,
         Linearized as Linearized,
+        NeuralGates as NeuralGates,
         NeuronRecipe as NeuronRecipe,
         OscillatingPolynomial as OscillatingPolynomial,
+        PatchScores as PatchScores,
         PolyNet as PolyNet,
+        PooledGates as PooledGates,
         Power as Power,
         RandomFeatures as RandomFeatures,
         SignInitialization as SignInitialization,
@@ -124,22 +132,32 @@ if TYPE_CHECKING:
         FreshLoss as FreshLoss,
         Hinge as Hinge,
         LayerDrift as LayerDrift,
+        LearnedCircuit as LearnedCircuit,
         LinearFall as LinearFall,
         Optimizer as Optimizer,
         Outcome as Outcome,
         Parameters as Parameters,
         Progress as Progress,
+        RegularizedHinge as RegularizedHinge,
         Runs as Runs,
         SampleError as SampleError,
+        SamplePatterns as SamplePatterns,
         Snapshot as Snapshot,
+        TopAccuracy as TopAccuracy,
+        TreePatterns as TreePatterns,
         Updates as Updates,
         ValidationError as ValidationError,
         Weights as Weights,
         correlation as correlation,
+        drift as drift,
+        follow as follow,
+        gate_history as gate_history,
+        learn_circuits as learn_circuits,
         logistic as logistic,
         plan as plan,
         square_loss as square_loss,
         train as train,
+        train_gates as train_gates,
     )
 
 _HOMES = {
@@ -150,18 +168,20 @@ _HOMES = {
     "random_circuit random_disjoint_parity random_gate_product random_parity random_symmetric "
     "razborov_sherstov",
     "distributions": "AbstractDistribution AbstractOutputs Digits EasyHalf Encoded EqualBits FlippedLabels Generative "
-    "HeldOut Images IndependentOutputs Mixture OutputMoments Points Product RandomLeaky RandomSubset "
-    "RandomTask SharedSign ShiftedInputs Strips Uniform balanced_gates digit_strips draw equal_gates "
-    "independent_gates leaky leave_one_out mnist noisy_equal pooled population random_subset separation "
-    "small_digits sparse_pairs stealth",
+    "HeldOut Images IndependentOutputs Mixture OutputMoments Points Product RandomLeaky RandomPatches "
+    "RandomSubset RandomTask SharedSign ShiftedInputs Strips Uniform balanced_gates cifar10 "
+    "digit_strips draw equal_gates image_folder independent_gates leaky leave_one_out mnist noisy_equal "
+    "pooled population random_subset separation small_digits sparse_pairs stealth",
     "networks": "MLP AbstractInitialization BernoulliInitialization ChosenInitialization DisjointPolyNet "
-    "FourierFeatures FrozenGates GaussianInitialization GlorotInitialization Linearized NeuronRecipe "
-    "OscillatingPolynomial PolyNet Power RandomFeatures SignInitialization Sinusoid Staircase "
-    "StandardNormalInitialization TernaryInitialization TernaryPairs Transformer TriangleWave "
-    "UniformInitialization Zigzag indicator_network realize relu relu6 sigmoid square",
+    "FourierFeatures FrozenGates GateLevel GateNetwork GaussianInitialization GlorotInitialization "
+    "Linearized NeuralGates NeuronRecipe OscillatingPolynomial PatchScores PolyNet PooledGates Power "
+    "RandomFeatures SignInitialization Sinusoid Staircase StandardNormalInitialization "
+    "TernaryInitialization TernaryPairs Transformer TriangleWave UniformInitialization Zigzag "
+    "indicator_network realize relu relu6 sigmoid square",
     "training": "AbstractRecord ChosenLoss Confidence ErrorsByPart FirstThen FreshError FreshLoss Hinge LayerDrift "
-    "LinearFall Optimizer Outcome Parameters Progress Runs SampleError Snapshot Updates ValidationError "
-    "Weights correlation logistic plan square_loss train",
+    "LearnedCircuit LinearFall Optimizer Outcome Parameters Progress RegularizedHinge Runs SampleError "
+    "SamplePatterns Snapshot TopAccuracy TreePatterns Updates ValidationError Weights correlation drift "
+    "follow gate_history learn_circuits logistic plan square_loss train train_gates",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*_HOME]

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 if TYPE_CHECKING:
+    from .targets import TreeCircuit
     from .training.runs import Runs
 
 INKS = ("#0b4f8a", "#c8501e", "#3a7d44", "#7a4fa3", "#8a6d00", "#444444")
@@ -132,4 +133,56 @@ def plot_margins(rows: list[dict[str, Any]], target: str) -> Figure:
     axes[0, 0].set_xticks([row["n"] for row in rows], [str(row["n"]) for row in rows])
     axes[0, 0].minorticks_off()
     axes[0, 0].legend()
+    return figure
+
+
+NAMED_INPUTS = 32
+"""Circuits of up to so many inputs are drawn with the names of their gates."""
+
+
+def plot_circuit(circuit: "TreeCircuit", values: np.ndarray, label: str) -> Figure:
+    """The tree of gates, each with its name and a colour from 0 (white) to 1 (dark) for its value.
+
+    `values` has one number from 0 to 1 for each gate, in the circuit's order: |correlation|, influence, or
+    1 for a gate that was recovered and 0 for one that was not.
+    """
+    shades = np.asarray(values, float)
+    if shades.shape != (circuit.n - 1,) or not np.all((shades >= 0) & (shades <= 1)):
+        raise ValueError(
+            f"A circuit on n={circuit.n} inputs is coloured by {circuit.n - 1} numbers from 0 to 1, got {shades.shape} "
+            f"numbers from {shades.min(initial=0):g} to {shades.max(initial=0):g}."
+        )
+    named = circuit.n <= NAMED_INPUTS
+    width = float(np.clip(0.62 * circuit.n, 4, 14)) if named else 10.0
+    figure, axes = panels(1, 1, width=width, height=0.75 * circuit.depth + 1.2)
+    axis: Axes = axes[0, 0]
+    place = lambda level, j: ((j + 0.5) * circuit.n / 2**level, -level)
+    for level in range(1, circuit.depth + 1):
+        for j in range(2**level):
+            (x, y), (above_x, above_y) = place(level, j), place(level - 1, j // 2)
+            axis.plot([x, above_x], [y, above_y], color="0.7", linewidth=0.8 if named else 0.3, zorder=1)
+    spots = [place(level, j) for level in range(circuit.depth) for j in range(2**level)]
+    dots = axis.scatter(
+        [x for x, _ in spots],
+        [y for _, y in spots],
+        c=shades,
+        cmap="YlGnBu",
+        vmin=0,
+        vmax=1,
+        s=640 if named else 20,
+        edgecolors="0.3",
+        zorder=2,
+    )
+    if named:
+        for (x, y), name, shade in zip(spots, circuit.gates, shades, strict=True):
+            ink_of_name = "white" if shade > 0.6 else "black"
+            axis.text(
+                x, y, name.replace("_", "\n"), ha="center", va="center", fontsize=5.5, color=ink_of_name, zorder=3
+            )
+        for j in range(circuit.n):
+            axis.text(j + 0.5, -circuit.depth - 0.08, f"x{j}", ha="center", va="top", fontsize=7)
+    axis.set_xlim(0, circuit.n)
+    axis.set_ylim(-circuit.depth - 0.5, 0.5)
+    axis.axis("off")
+    figure.colorbar(dots, ax=axis, label=label, shrink=0.8)
     return figure

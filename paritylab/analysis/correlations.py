@@ -178,7 +178,10 @@ def audit(
         of_inputs = np.abs(inputs[levels[-1] > 0])
     else:
         influence, of_inputs = np.ones(target.pairs), np.zeros(0)
-    matters, label = influence > 0, abs(tables.label_mean)
+    # A node that never changes tells nothing and need not be learned: a wrong sign of it is undone above.
+    matters, label = (influence > 0) & (np.abs(tables.mean) < 1 - ROUNDING), abs(tables.label_mean)
+    if not matters.any():
+        raise ValueError("The label is constant under this distribution, so there is nothing to correlate with.")
     strength = np.where(matters, np.abs(tables.correlation), np.inf)
     weakest = int(np.argmax(strength <= strength.min() * (1 + 1e-12)))  # the first of those alike but for rounding
     slack = float(strength[weakest]) - label

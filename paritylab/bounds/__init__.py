@@ -56,6 +56,11 @@ from .sign_rank import (
     razborov_sherstov_matrix as razborov_sherstov_matrix,
     search_weights as search_weights,
 )
+from .sign_search import (
+    LowRank as LowRank,
+    low_rank_signs as low_rank_signs,
+    sign_rank_found as sign_rank_found,
+)
 from .upper import (
     layerwise_circuit as layerwise_circuit,
     layerwise_circuit_product as layerwise_circuit_product,

@@ -124,6 +124,10 @@ def correlation(
     ] = "uniform",
     mean: Annotated[float, typer.Option(help="Mean of every coordinate, for circuits under the uniform law.")] = 0.0,
     share: Annotated[float, typer.Option(help="Share of the easy half, for products of gates.")] = 0.5,
+    colour: Annotated[
+        str, typer.Option(help="What colours the picture of a circuit: correlation, influence or recovered.")
+    ] = "correlation",
+    failure: Annotated[float, typer.Option(help="Probability with which the theorem's numbers may fail.")] = 0.1,
     seed: Seed = 0,
     out: OutFolder = None,
     as_json: AsJson = False,
@@ -131,10 +135,11 @@ def correlation(
     """Local correlation: how much each gate of a circuit tells about the label, and what layerwise training needs."""
     with kind_to_wrong_input():
         from ..analysis import audit
-        from ..figures import plot_bars
 
         target, distribution = gates_and_law(formula, pairs, law, mean, share, seed)
         found = audit(target, distribution)
+        promised = promise(target, found, failure)
+        picture = one_of("colour", colour, {name: name for name in ("correlation", "influence", "recovered")})
         content: dict[str, Any] = {
             "verdict": found.verdict,
             "slack": found.slack,
@@ -143,6 +148,7 @@ def correlation(
             "property_2": found.property_2,
             "label_mean": float(found.tables.label_mean),
             "samples": found.samples,
+            "theorem": promised,
             "route": found.tables.route,
             "gates": [
                 {"gate": name, "correlation": float(c), "influence": float(influence)}
@@ -154,12 +160,58 @@ def correlation(
             content,
             as_json,
             out,
-            lambda: plot_bars(abs(found.correlation), "|c|", "gates, from the root"),
+            lambda: picture_of_gates(target, found, picture),
         )
     if not as_json:
         rows = [[each["gate"], f"{each['correlation']:.6g}", f"{each['influence']:.6g}"] for each in content["gates"]]
         table(rows[:40], ["gate", "correlation with the label", "influence"])
         typer.echo(found.verdict)
+        if promised is not None:
+            typer.echo(
+                f"Theorem 4 asks for {promised['samples']:.4g} examples, gates of {promised['width']:.0f} units, "
+                f"a rate of {promised['rate']:.3g} and {promised['steps']:.4g} steps a level."
+            )
+
+
+def promise(target: Any, found: Any, failure: float) -> dict[str, float] | None:
+    """What Theorem 4 of boolean-circuits asks for, where its assumptions hold for a circuit."""
+    from ..bounds import layerwise_circuit
+    from ..targets import TreeCircuit
+
+    if not (isinstance(target, TreeCircuit) and found.property_1 and found.property_2):
+        return None
+    below_half = 0.5 - 1e-9  # the theorem is stated for Delta, epsilon < 1/2; a smaller one will do
+    delta, epsilon = (min(each, below_half) for each in (found.slack, found.least_probability))
+    bound = layerwise_circuit(target.n, correlation=delta, pattern=epsilon, failure=failure)
+    return {part.name: part.value for part in bound.parts}
+
+
+def picture_of_gates(target: Any, found: Any, colour: str) -> Any:
+    """The circuit coloured as asked for; bars for products of gates, which are no trees."""
+    import numpy as np
+
+    from ..figures import plot_bars, plot_circuit
+    from ..targets import TreeCircuit
+
+    if not isinstance(target, TreeCircuit):
+        return plot_bars(abs(found.correlation), "|c|", "gates, from the root")
+    if colour == "recovered":
+        return plot_circuit(target, recovered_gates(target, found).astype(float), "recovered by layerwise training")
+    if colour == "influence":
+        return plot_circuit(target, found.influence, "influence on the label")
+    return plot_circuit(target, np.clip(abs(found.correlation), 0, 1), "|correlation with the label|")
+
+
+def recovered_gates(target: Any, found: Any) -> "np.ndarray":
+    """Which gates the population form of Algorithm 1 recovers, up to their signs."""
+    from ..training import TreePatterns, follow, learn_circuits
+    from ..training.gates import Towards
+
+    patterns = TreePatterns(target, found.tables.probability, found.tables.signal)
+    regularizer = abs(found.tables.label_mean) + max(found.slack, 0.04) / 4
+    towards: Towards = -1 if found.tables.label_mean >= 0 else 1
+    (learned,) = learn_circuits([patterns], width=64, regularizer=regularizer, towards=towards)
+    return follow(patterns, learned.circuit)[1]
 
 
 @analyze.command()

@@ -32,6 +32,12 @@ from .easy import (
 from .generative import (
     Generative as Generative,
 )
+from .images import (
+    RandomPatches as RandomPatches,
+    cifar10 as cifar10,
+    image_folder as image_folder,
+    made_up_images as made_up_images,
+)
 from .inputs import (
     Product as Product,
     Uniform as Uniform,

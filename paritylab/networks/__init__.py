@@ -26,6 +26,14 @@ from .features import (
     Linearized as Linearized,
     RandomFeatures as RandomFeatures,
 )
+from .gates import (
+    GateLevel as GateLevel,
+    GateNetwork as GateNetwork,
+    NeuralGates as NeuralGates,
+    PooledGates as PooledGates,
+    first_gates as first_gates,
+    first_levels as first_levels,
+)
 from .initializations import (
     AbstractInitialization as AbstractInitialization,
     BernoulliInitialization as BernoulliInitialization,
@@ -45,6 +53,9 @@ from .mlp import (
 from .polynet import (
     DisjointPolyNet as DisjointPolyNet,
     PolyNet as PolyNet,
+)
+from .scores import (
+    PatchScores as PatchScores,
 )
 from .staircase import (
     Staircase as Staircase,

@@ -3,10 +3,25 @@
 from .crew import (
     Status as Status,
 )
+from .gates import (
+    TrainedGates as TrainedGates,
+    drift as drift,
+    gate_history as gate_history,
+    train_gates as train_gates,
+)
+from .layerwise import (
+    AbstractPatterns as AbstractPatterns,
+    LearnedCircuit as LearnedCircuit,
+    SamplePatterns as SamplePatterns,
+    TreePatterns as TreePatterns,
+    follow as follow,
+    learn_circuits as learn_circuits,
+)
 from .losses import (
     ChosenLoss as ChosenLoss,
     Confidence as Confidence,
     Hinge as Hinge,
+    RegularizedHinge as RegularizedHinge,
     correlation as correlation,
     logistic as logistic,
     square_loss as square_loss,
@@ -31,6 +46,7 @@ from .records import (
     Progress as Progress,
     SampleError as SampleError,
     Snapshot as Snapshot,
+    TopAccuracy as TopAccuracy,
     Updates as Updates,
     ValidationError as ValidationError,
     Weights as Weights,

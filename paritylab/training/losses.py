@@ -1,6 +1,7 @@
 """Losses of a label y in {-1, +1} and an output; all are functions of one example."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import equinox as eqx
 import jax
@@ -46,6 +47,30 @@ class Confidence(eqx.Module):
 
     def __call__(self, y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
         return jnp.where(y * output > self.beta, 0.0, self.beta - y * output)
+
+
+class RegularizedHinge(eqx.Module):
+    """max(0, 1 - y * output) + weight * |output - towards|, the loss of boolean-circuits.
+
+    The printed regularizer draws outputs towards +1; the paper's proofs need -1.
+
+    >>> RegularizedHinge(0.25)(1.0, 0.0)
+    Array(1.25, dtype=float32, weak_type=True)
+    """
+
+    weight: Float[Array | np.ndarray, "*runs"]
+    towards: float = eqx.field(static=True)
+
+    def __init__(self, weight: int | float, towards: Literal[-1, 1] = -1):
+        if not weight >= 0 or towards not in (-1, 1):
+            raise ValueError(
+                f"A regularizer needs a weight >= 0 and draws towards -1 or +1, got weight={weight}, towards={towards}."
+            )
+        self.weight = np.asarray(weight, float)
+        self.towards = float(towards)
+
+    def __call__(self, y: Float[Array, ""] | float, output: Float[Array, ""] | float) -> Float[Array, ""]:
+        return jax.nn.relu(1 - y * output) + self.weight * jnp.abs(output - self.towards)
 
 
 def square_loss(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:

@@ -88,6 +88,23 @@ class FreshError(AbstractRecord):
         return _error(snapshot.network, x, y)
 
 
+class TopAccuracy(AbstractRecord):
+    """The fraction of fresh examples whose class is among the `best` classes of a `ScoreNetwork`."""
+
+    best: int = eqx.field(static=True, default=1)
+    points: int = eqx.field(static=True, default=1024)
+
+    @property
+    def name(self) -> str:
+        return f"top_{self.best}"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        x, _ = snapshot.fresh(self.points)
+        logits = snapshot.network.logits(x.T)
+        own = jnp.take_along_axis(logits, x[:, -1].astype(jnp.int32)[None], axis=0)
+        return jnp.mean(jnp.sum(logits > own, axis=0) < self.best, dtype=jnp.float32)
+
+
 class ValidationError(AbstractRecord):
     """The fraction of mistakes on the whole validation batch."""
 

@@ -144,7 +144,7 @@ def claims_of_starts(settings: Settings) -> list[Claim]:
 def measure_starts(settings: Settings, results: Results) -> dict[str, Measured]:
     """Wilson's intervals, order statistics."""
     last = ends(curves(results))
-    measured = {}
+    measured: dict[str, Measured] = {}
     for panel in settings.panels:
         here = last[last.exponent == panel.exponent]
         ours, random = (here[here.trained == way] for way in ("both", "random"))

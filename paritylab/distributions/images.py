@@ -1,0 +1,218 @@
+"""Colour images with classes: CIFAR-10's binary files, folders of images, and single random patches of them.
+
+A data set is looked for in the folder that a caller names, or `PARITYLAB_DATA` names. Images that were
+made up here stand in where there is none, and say so.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Int, PRNGKeyArray, UInt8
+
+from .base import AbstractDistribution, Examples, Support
+
+VARIABLE = "PARITYLAB_DATA"
+CIFAR_FOLDER, CIFAR_SIDE, CIFAR_RECORD = "cifar-10-batches-bin", 32, 1 + 3 * 32 * 32
+CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+ENDINGS = (".png", ".jpg", ".jpeg")
+TEST_SHARE = 5
+"""Of a folder that has no test part, every fifth image of a class is kept for testing."""
+
+
+class Images(NamedTuple):
+    """Images of one size, and the number of each one's class."""
+
+    pixels: UInt8[np.ndarray, "images height width channels"]
+    classes: Int[np.ndarray, " images"]
+
+
+class ImageSet(NamedTuple):
+    """A data set in its two parts."""
+
+    name: str
+    classes: tuple[str, ...]
+    train: Images
+    test: Images
+
+
+def named_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
+    """The folder that a caller, or else `PARITYLAB_DATA`, names."""
+    named = folder or os.environ.get(VARIABLE)
+    if not named:
+        return None
+    place = Path(named)
+    if not place.is_dir():
+        raise ValueError(f"{place} is not a folder. Name one that holds images with --data or {VARIABLE}.")
+    return place
+
+
+def find_cifar10(folder: str | os.PathLike[str] | None = None) -> Path | None:
+    """Where CIFAR-10's binary files are: in the named folder itself or in its subfolder of that name."""
+    place = named_folder(folder)
+    if place is None:
+        return None
+    return next((each for each in (place, place / CIFAR_FOLDER) if (each / "test_batch.bin").is_file()), None)
+
+
+def cifar10(folder: str | os.PathLike[str] | None = None) -> ImageSet:
+    """CIFAR-10 from its binary version: every `data_batch_*.bin` that is there, and `test_batch.bin`.
+
+    A record is a byte with the class and 3,072 bytes of pixels, red, green and blue, row by row
+    (Krizhevsky 2009). Files with fewer records than the original have are a sample of it.
+
+    >>> cifar10("nowhere")
+    Traceback (most recent call last):
+        ...
+    ValueError: nowhere is not a folder. Name one that holds images with --data or PARITYLAB_DATA.
+    """
+    place = find_cifar10(folder)
+    if place is None:
+        raise ValueError(
+            f"There is no CIFAR-10 in {named_folder(folder) or 'any folder that was named'}. Put data_batch_1.bin ... "
+            f"and test_batch.bin into a folder and name it with --data or {VARIABLE}."
+        )
+    batches = sorted(place.glob("data_batch_*.bin"))
+    if not batches:
+        raise ValueError(f"{place} has a test_batch.bin but no data_batch_1.bin to train on. Copy it there too.")
+    parts = [_records(path) for path in batches]
+    train = Images(np.concatenate([part.pixels for part in parts]), np.concatenate([part.classes for part in parts]))
+    test = _records(place / "test_batch.bin")
+    whole = len(train.classes) == 50_000 and len(test.classes) == 10_000
+    sizes = f"{len(train.classes):,} and {len(test.classes):,} images"
+    return ImageSet("CIFAR-10" if whole else f"a sample of CIFAR-10 ({sizes})", CIFAR_CLASSES, train, test)
+
+
+def _records(path: Path) -> Images:
+    data = np.frombuffer(path.read_bytes(), np.uint8)
+    if not data.size or data.size % CIFAR_RECORD:
+        raise ValueError(
+            f"{path} has {data.size} bytes, which is no number of records of {CIFAR_RECORD} bytes. Copy it again."
+        )
+    records = data.reshape(-1, CIFAR_RECORD)
+    classes = records[:, 0].astype(np.int32)
+    if classes.max() >= len(CIFAR_CLASSES):
+        raise ValueError(f"{path} has a class {classes.max()}; those of CIFAR-10 are 0 to 9. Copy it again.")
+    pixels = records[:, 1:].reshape(-1, 3, CIFAR_SIDE, CIFAR_SIDE).transpose(0, 2, 3, 1)
+    return Images(np.ascontiguousarray(pixels), classes)
+
+
+def image_folder(folder: str | os.PathLike[str], *, side: int = 64, most: int | None = None) -> ImageSet:
+    """Images in one folder per class, as ImageNet's are: in FOLDER/CLASS, or FOLDER/train/CLASS and FOLDER/val/CLASS.
+
+    Each is cut to its largest middle square and scaled to `side` pixels. `most` limits the images of a class.
+
+    >>> image_folder("nowhere")
+    Traceback (most recent call last):
+        ...
+    ValueError: nowhere is not a folder. Name one with a folder of images for each class.
+    """
+    place = Path(folder)
+    if not place.is_dir():
+        raise ValueError(f"{place} is not a folder. Name one with a folder of images for each class.")
+    if side < 1:
+        raise ValueError(f"Images need a side of at least one pixel, got side={side}.")
+    inside = place / "train" if (place / "train").is_dir() else place
+    classes = tuple(sorted(each.name for each in inside.iterdir() if each.is_dir()))
+    train = _folder(inside, classes, side, most)
+    if (place / "val").is_dir():
+        return ImageSet(place.name, classes, train, _folder(place / "val", classes, side, most))
+    test = np.arange(len(train.classes)) % TEST_SHARE == TEST_SHARE - 1
+    parts = (Images(train.pixels[part], train.classes[part]) for part in (~test, test))
+    return ImageSet(place.name, classes, *parts)
+
+
+def _folder(place: Path, classes: tuple[str, ...], side: int, most: int | None) -> Images:
+    found = [
+        (path, number)
+        for number, name in enumerate(classes)
+        for path in sorted(each for each in (place / name).glob("*") if each.suffix.lower() in ENDINGS)[:most]
+    ]
+    if not found:
+        raise ValueError(
+            f"{place} has no images: it needs a folder for each class with files that end in {', '.join(ENDINGS)}."
+        )
+    return Images(
+        np.stack([_image(path, side) for path, _ in found]), np.array([number for _, number in found], np.int32)
+    )
+
+
+def _image(path: Path, side: int) -> UInt8[np.ndarray, "side side 3"]:
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as opened:
+            image = opened.convert("RGB")
+    except UnidentifiedImageError:
+        raise ValueError(f"{path} is not an image that can be read. Remove it, or copy it again.") from None
+    edge = min(image.size)
+    left, top = (image.width - edge) // 2, (image.height - edge) // 2
+    return np.asarray(image.resize((side, side), box=(left, top, left + edge, top + edge)), np.uint8)
+
+
+def made_up_images(images: int = 2000, classes: int = 10, side: int = 32) -> ImageSet:
+    """Textures of noise whose colours and grain differ a little from class to class: a stand-in for photographs.
+
+    >>> made_up_images(images=40).train.pixels.shape
+    (40, 32, 32, 3)
+    """
+    chance = np.random.default_rng(0)
+    colours, grains = chance.normal(0, 12, (classes, 3)), chance.uniform(10, 60, classes)
+
+    def part(count: int) -> Images:
+        kind = np.arange(count) % classes
+        base = 128 + colours[kind] + chance.normal(0, 45, (count, 3))
+        noise = chance.normal(0, 1, (count, side, side, 1)) * grains[kind][:, None, None, None]
+        pixels = np.clip(base[:, None, None, :] + noise, 0, 255).astype(np.uint8)
+        return Images(pixels, kind.astype(np.int32))
+
+    return ImageSet("made-up textures", tuple(f"texture {i}" for i in range(classes)), part(images), part(images // 2))
+
+
+class RandomPatches(AbstractDistribution):
+    """One square patch of each image, anywhere in it: x is its pixels, from -1 to 1, and the class at the end; y is 1.
+
+    The class stands in x so that a network of one output can score it (`networks.PatchScores`). Accuracy is
+    measured on patches of the test images (`clean`).
+    """
+
+    pixels: UInt8[Array | np.ndarray, "images height width channels"]
+    classes: Int[Array | np.ndarray, " images"]
+    test_pixels: UInt8[Array | np.ndarray, "tests height width channels"]
+    test_classes: Int[Array | np.ndarray, " tests"]
+    side: int = eqx.field(static=True)
+
+    def __init__(self, images: ImageSet, side: int):
+        largest = min(images.train.pixels.shape[1:3])
+        if not 1 <= side <= largest:
+            raise ValueError(f"A patch of these images has a side of 1 to {largest} pixels, got side={side}.")
+        self.pixels, self.classes = images.train
+        self.test_pixels, self.test_classes = images.test
+        self.side = side
+
+    @property
+    def n(self) -> int:
+        return self.side**2 * self.pixels.shape[-1] + 1
+
+    def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
+        image_key, row_key, column_key = jr.split(key, 3)
+        pixels, classes = jnp.asarray(self.pixels), jnp.asarray(self.classes)
+        number = jr.randint(image_key, (batch,), 0, len(classes))
+        row = jr.randint(row_key, (batch,), 0, pixels.shape[1] - self.side + 1)
+        column = jr.randint(column_key, (batch,), 0, pixels.shape[2] - self.side + 1)
+        size = (1, self.side, self.side, pixels.shape[3])
+        cut = lambda i, r, c: jax.lax.dynamic_slice(pixels, (i, r, c, jnp.zeros((), i.dtype)), size).reshape(-1)
+        patches = jax.vmap(cut)(number, row, column).astype(jnp.float32) / 127.5 - 1
+        x = jnp.concatenate([patches, classes[number].astype(jnp.float32)[:, None]], axis=1)
+        return x, jnp.ones(batch, jnp.float32)
+
+    def support(self) -> Support:
+        raise ValueError("Patches of images are not enumerated; use `sample`.")
+
+    def clean(self) -> "RandomPatches":
+        return eqx.tree_at(lambda law: (law.pixels, law.classes), self, (self.test_pixels, self.test_classes))

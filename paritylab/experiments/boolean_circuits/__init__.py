@@ -1,0 +1,1 @@
+"""Learning Boolean Circuits with Neural Networks (arXiv 1910.11923)."""

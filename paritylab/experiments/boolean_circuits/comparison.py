@@ -1,0 +1,168 @@
+"""Layerwise training against training end to end: the network of gates, and a dense network of the same size.
+
+The paper trains level by level for the sake of its analysis, and says that layerwise training has been found
+comparable to end-to-end training elsewhere. It does not compare the two on its own problem. Here they learn the same
+random AND/OR/NAND/NOR circuits under the generative law: Algorithm 1 on a sample of four times the size that the sign
+test predicts; the same network of neural gates with Adam from end to end on fresh batches; a dense ReLU network of
+one hidden layer with about as many parameters. Learned means no mistake on 8,192 points of the law.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import INKS, panels
+from ...names import make_optimizer
+from ...networks.base import Recipe
+from ...statistics import wilson_interval
+from ...sweep import Call, Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region
+from .problems import RandomGenerative, generative, safe_width, sample
+
+MULTIPLE = 4
+
+
+@dataclass(frozen=True)
+class Settings:
+    depths: tuple[int, ...]
+    seeds: int
+    steps: int
+    batch: int = 64
+    rate: float = 0.003
+
+
+SETTINGS = {
+    "quick": Settings(depths=(3,), seeds=20, steps=4_000),
+    "paper": Settings(depths=(2, 3, 4, 5, 6), seeds=50, steps=50_000),
+}
+
+WAYS = {
+    "layerwise": "gates, layerwise (Algorithm 1)",
+    "gates": "gates, end to end",
+    "dense": "dense, end to end",
+}
+
+
+def layerwise(depth: int, seeds: int) -> list[dict[str, object]]:
+    """Algorithm 1 on samples."""
+    known = [generative(depth, seed) for seed in range(seeds)]
+    patterns = [
+        pl.SamplePatterns(*sample(each.law, int(MULTIPLE * each.samples), seed)) for seed, each in enumerate(known)
+    ]
+    learned = pl.learn_circuits(patterns, width=safe_width(2**depth), regularizer=[each.regularizer for each in known])
+    errors = [float(pl.follow(each.patterns, found.circuit)[0][0]) for each, found in zip(known, learned, strict=True)]
+    return [{"seed": seed, "error": error, "learned": error <= 1e-12} for seed, error in enumerate(errors)]
+
+
+def plan(settings: Settings) -> Iterator[Plan | Call]:
+    for depth in settings.depths:
+        n, width = 2**depth, safe_width(2**depth)
+        yield Call(
+            layerwise,
+            {"depth": depth, "seeds": settings.seeds},
+            labels={"way": "layerwise", "depth": depth},
+            seconds=2.0,
+        )
+        dense = max(1, round(3 * width * (n - 1) / (n + 2)))
+        networks: dict[str, Recipe] = {
+            "gates": pl.NeuralGates(width, scale=1 / math.sqrt(width)),
+            "dense": pl.MLP(dense),
+        }
+        for way, network in networks.items():
+            yield pl.plan(
+                RandomGenerative(n),
+                network,
+                rate=settings.rate,
+                batch=settings.batch,
+                optimizer=make_optimizer("adam"),
+                seeds=settings.seeds,
+                steps=settings.steps,
+                every=20,
+                records=(pl.FreshError(2048),),
+                record_every=settings.steps // 20,
+                labels={"way": way, "depth": depth},
+            )
+
+
+def claims(settings: Settings) -> list[Claim]:
+    """No verdict is known yet."""
+    return [replace(claim, recorded={}) for claim in _claims(settings)]
+
+
+def _claims(settings: Settings) -> list[Claim]:
+    made = []
+    for depth in settings.depths:
+        of = f"depth {depth}, {settings.seeds} circuits"
+        made += [
+            Claim(
+                f"d{depth}/layerwise",
+                f"Algorithm 1 learns from {MULTIPLE} times the sign test's size ({of}); the fraction learned",
+                1.0,
+                Region(low=0.7),
+            ),
+            Claim(
+                f"d{depth}/no-worse",
+                "layerwise training is no worse than training the same network end to end for "
+                f"{settings.steps:,} steps ({of}); the difference of the fractions learned",
+                None,
+                Region(low=0.0),
+            ),
+        ]
+    return made
+
+
+def fractions(results: Results) -> pd.DataFrame:
+    """Learned and all runs by depth and way."""
+    table = results.table()
+    by_call = table.way == "layerwise"
+    learned = np.where(by_call, table.learned == True, table.outcome == "learned")  # noqa: E712 (objects)
+    return table.assign(learned=learned).groupby(["depth", "way"]).learned.agg(["sum", "count"]).astype(int)
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Wilson's intervals; of a difference, by Newcombe's square-and-add."""
+    found, measured = fractions(results), {}
+    for depth in settings.depths:
+        (a, m), (b, n) = (tuple(found.loc[(depth, way)]) for way in ("layerwise", "gates"))
+        (low_a, high_a), (low_b, high_b) = wilson_interval(int(a), int(m)), wilson_interval(int(b), int(n))
+        measured[f"d{depth}/layerwise"] = Measured(a / m, (low_a, high_a))
+        gap = a / m - b / n
+        down, up = np.hypot(a / m - low_a, high_b - b / n), np.hypot(high_a - a / m, b / n - low_b)
+        measured[f"d{depth}/no-worse"] = Measured(gap, (float(gap - down), float(gap + up)))
+    return measured
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Fractions by depth, and the errors of end-to-end runs over steps."""
+    found = fractions(results)
+    figure, axes = panels(1, 2, width=3.8, height=3.0)
+    axis = axes[0, 0]
+    for i, (way, words) in enumerate(WAYS.items()):
+        rows = [found.loc[(depth, way)] for depth in settings.depths]
+        heights = np.array([row["sum"] / row["count"] for row in rows])
+        ends = np.array([wilson_interval(int(row["sum"]), int(row["count"])) for row in rows]).T
+        places = np.arange(len(rows)) + 0.27 * (i - 1)
+        axis.bar(places, heights, 0.25, color=INKS[i], label=words)
+        axis.errorbar(
+            places, heights, np.maximum([heights - ends[0], ends[1] - heights], 0), fmt="none", color="0.2", capsize=2
+        )
+    axis.set_xticks(range(len(settings.depths)), [str(depth) for depth in settings.depths])
+    axis.set(xlabel="depth of the circuit", ylabel="fraction of circuits learned", ylim=(0, 1.45))
+    axis.legend(fontsize=7, loc="upper left")
+    curves = results.curves()
+    curves = curves[(curves.depth == settings.depths[-1]) & curves.way.isin(["gates", "dense"])]
+    for i, way in enumerate(("gates", "dense"), start=1):
+        middle = curves[curves.way == way].groupby("step").fresh_error.median()
+        axes[0, 1].plot(middle.index, middle, color=INKS[i], linestyle=("--", "-.")[i - 1], label=WAYS[way])
+    axes[0, 1].set(xlabel="step", ylabel="error, median of runs not done", ylim=(0, 0.55))
+    axes[0, 1].set_title(f"depth {settings.depths[-1]}, end to end")
+    axes[0, 1].legend(fontsize=7)
+    figure.suptitle("Random circuits under their generative law", fontsize=11)
+    return {"comparison": figure}

@@ -1,0 +1,210 @@
+"""Lemmas 15 to 22 of boolean-circuits along a run: what the proof of Theorem 4 says of single units, step by step.
+
+Every level of a random AND/OR/NAND/NOR circuit of depth 3 under its generative law, with the inputs of the
+level flipped by random signs as Lemma 14 allows. Constants as corrected: the gradient
+at a pattern is 4 v_l / n_i E[(lambda - y) 1{p}], the threshold of the set A_t is 8 eta / n_i, and A_t asks that -p
+does not occur, not that it does. The rate is n_i / (32 k), the largest that Lemma 22 allows. Every step is looked
+at, for longer than it takes until nothing changes any more; Lemma 16 on fresh tables of samples, which are multinomial.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import INKS, panels
+from ...networks.gates import first_gates
+from ...statistics import wilson_interval
+from ...sweep import Call, Results
+from ...targets.gates import PATTERNS
+from ...training.gates import Towards, default_rate
+from ..base import Claim, Measured, Region, exactly
+from .problems import Problem, generative, problem, safe_width
+
+DEPTH, DELTA = 3, 0.1
+"""Of the circuits; the probability with which Lemma 16 may fail."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    circuits: int
+    resamples: int = 2000
+    longest: int = 6000
+    """Steps that are looked at one by one."""
+
+
+SETTINGS = {"quick": Settings(circuits=2), "paper": Settings(circuits=20, resamples=10_000, longest=40_000)}
+
+
+def drifts_of(known: Problem, level: int, towards: Towards = -1) -> np.ndarray:
+    here = slice(2**level - 1, 2 ** (level + 1) - 1)
+    return pl.drift(known.tables.probability[here], known.tables.signal[here], known.regularizer, towards)
+
+
+def wanted_of(known: Problem, level: int) -> np.ndarray:
+    """gamma(p) nu of every gate and pattern: what its neural gate should give."""
+    here = slice(2**level - 1, 2 ** (level + 1) - 1)
+    return known.tables.gates[here] * np.sign(known.tables.correlation[here])[:, None]
+
+
+def flipped(table: np.ndarray, flips: np.ndarray) -> np.ndarray:
+    """A table whose inputs are multiplied by signs, two a gate."""
+    order = (np.arange(4)[None, :] & 1) ^ (flips[:, :1] < 0) | ((np.arange(4)[None, :] >> 1) ^ (flips[:, 1:] < 0)) << 1
+    return np.take_along_axis(table, order, axis=1)
+
+
+def along(seed: int, level: int, longest: int) -> dict[str, object]:
+    """One level of one circuit, looked at after every step."""
+    known = generative(DEPTH, seed)
+    gates, width = 2**level, safe_width(2**DEPTH)
+    flips = np.random.default_rng(seed).choice([-1, 1], (gates, 2))
+    drifts, wanted = flipped(drifts_of(known, level), flips), flipped(wanted_of(known, level), flips)
+    size = known.least * known.slack  # epsilon Delta
+    rate = default_rate(width)  # eta = rate * n_i / 2
+    bound = 12 / (math.sqrt(2) * rate * size)
+    steps = min(longest, math.ceil(bound))
+    start = first_gates(gates, width, key=pl.root_key(seed))
+    weights = pl.gate_history(start, drifts, rate=rate, steps=steps)
+    height = np.einsum("tgwi,pi->tgwp", weights, PATTERNS)
+    signs = np.asarray(start.signs, float)
+    raw = np.einsum("tgwp,gw->tgp", np.maximum(height, 0), signs)
+    direction = signs[:, :, None] * wanted[:, None, :]  # gamma(p) v_l nu_j
+    opposite = direction[:, :, ::-1]  # every pattern occurs, and -p stands at the other end
+    in_set = (direction < 0) & (height <= 4 * rate) & (opposite < 0)
+    relu = np.maximum(height, 0)
+    outside = (height[1:] > 0) & ~in_set[1:]
+    free = np.abs(raw[:-1]) < 1
+    times = np.arange(1, steps + 1)[:, None, None]
+    best = np.max(relu[1:] * direction, axis=2)
+    grown = best >= rate * times * size / (4 * math.sqrt(2)) - 1e-12
+    learned = np.all(np.clip(raw[-1], -1, 1) == wanted)
+    never = np.where(np.clip(raw, -1, 1) != wanted, np.arange(steps + 1)[:, None, None], -1).max(axis=0) + 1
+    return {
+        "lemma15": float(np.min(4 * math.sqrt(2) * wanted * drifts) / size),
+        "lemma18": int(np.sum(in_set[:-1] & ~in_set[1:])),
+        "lemma19": int(np.sum(outside & ((relu[1:] - relu[:-1]) * direction < -1e-12))),
+        "corollary20": int(np.sum(outside & ((relu[1:] - relu[:1]) * direction < -1e-12))),
+        "lemma21": int(np.sum(free & ~grown)),
+        "lemma22": float(never.max() / bound) if learned else math.inf,
+        "started": float(np.abs(raw[0]).max()),
+        "units": int(np.prod(height.shape[1:])),
+        "steps": steps,
+    }
+
+
+def resampled(seed: int, resamples: int) -> dict[str, object]:
+    """Lemma 16: how often a sample of the theorem's size has a gate's gradient too far off, at the lowest level."""
+    known = generative(DEPTH, seed)
+    size = known.least * known.slack
+    samples = math.ceil(2**11 / size**2 * math.log(8 / DELTA))
+    gate = 2 ** (DEPTH - 1) - 1
+    chance, signal = known.tables.probability[gate], known.tables.signal[gate]
+    cells = np.concatenate([chance + signal, chance - signal]) / 2
+    counts = np.random.default_rng(seed).multinomial(samples, cells, resamples) / samples
+    up, down = counts[:, :4], counts[:, 4:]
+    drifts = pl.drift(up + down, up - down, known.regularizer)
+    exact = drifts_of(known, DEPTH - 1)[0]
+    off = np.max(np.abs(drifts - exact), axis=1) * 4 * math.sqrt(2) * 4 / size  # over epsilon Delta / (4 sqrt(2) n_i)
+    return {
+        "lemma16": int(np.sum(off > 1)),
+        "resamples": resamples,
+        "largest_off": float(off.max()),
+        "samples": samples,
+    }
+
+
+def printed() -> dict[str, object]:
+    """Lemma 15 where E[y] > 0, with both signs of the regularizer."""
+    circuit = pl.circuit_from_formula("OR(AND(x0,x1),AND(x2,x3))")
+    known = problem(circuit, pl.Product(circuit, 2 * 0.632 - 1))
+    size = known.least * known.slack
+    ratio = lambda towards: float(np.min(4 * math.sqrt(2) * wanted_of(known, 1) * drifts_of(known, 1, towards)) / size)
+    return {"corrected": ratio(-1), "printed": ratio(1)}
+
+
+def plan(settings: Settings) -> Iterator[Call]:
+    for seed in range(settings.circuits):
+        for level in range(DEPTH):
+            yield Call(along, {"seed": seed, "level": level, "longest": settings.longest}, seconds=3.0)
+        yield Call(resampled, {"seed": seed, "resamples": settings.resamples}, seconds=0.2)
+    yield Call(printed, {}, seconds=0.1)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    runs = f"{settings.circuits} circuits of depth {DEPTH}, all levels"
+    none = lambda name, words: Claim(name, f"{words} ({runs}); the number of exceptions", 0.0, Region(0.0, 0.0))
+    return [
+        Claim(
+            "lemma15",
+            f"the gradient at every pattern points the right way by more than epsilon Delta / (sqrt(2) n_i) ({runs}); "
+            "the least ratio",
+            "above 1",
+            Region(low=1.0),
+        ),
+        Claim(
+            "lemma15/printed",
+            "with the printed regularizer it points the wrong way at some pattern where E[y] > 0 "
+            "((x1 AND x2) OR (x3 AND x4), p = 0.632); the least ratio",
+            "above 1",
+            Region(high=0.0),
+        ),
+        Claim(
+            "lemma16",
+            "a sample of the theorem's size gives the gradient to epsilon Delta / (4 sqrt(2) n_i) but with "
+            f"probability {DELTA}; the fraction of samples that do not",
+            f"at most {DELTA}",
+            Region(high=DELTA),
+        ),
+        none("lemma18", "what is in A_t stays in it"),
+        none("lemma19", "units outside A_t move in the right direction at every step"),
+        none("corollary20", "units outside A_t are further in the right direction than at the start"),
+        none("lemma21", "each pattern has a unit that grows by eta epsilon Delta / (2 sqrt(2) n_i) a step"),
+        Claim(
+            "lemma22",
+            f"every gate is right after 6 n_i / (sqrt(2) eta epsilon Delta) steps ({runs}); the largest fraction of "
+            "them that was used",
+            "at most 1",
+            Region(0.0, 1.0),
+        ),
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Exact; Lemma 16 with Wilson's interval."""
+    table = results.table()
+    wrong, of = int(table.lemma16.sum()), int(table.resamples.sum())
+    return {
+        "lemma15": exactly(float(table.lemma15.min())),
+        "lemma15/printed": exactly(float(table.printed.dropna().iloc[0])),
+        "lemma16": Measured(wrong / of, wilson_interval(wrong, of)),
+        **{name: exactly(float(table[name].sum())) for name in ("lemma18", "lemma19", "corollary20", "lemma21")},
+        "lemma22": exactly(float(table.lemma22.max())),
+    }
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """How much room the lemmas leave."""
+    table = results.table()
+    runs: pd.DataFrame = table[table.lemma15.notna()]
+    figure, axes = panels(1, 2, width=3.4, height=2.7)
+    for axis, (name, words, line) in zip(
+        axes[0],
+        (
+            ("lemma15", "gradient / Lemma 15's bound", "Lemma 15: at least 1"),
+            ("lemma22", "steps used / Lemma 22's bound", "Lemma 22: at most 1"),
+        ),
+        strict=True,
+    ):
+        for level, rows in runs.groupby("level"):
+            axis.plot(np.full(len(rows), level), rows[name], "o", color=INKS[0], markersize=4)
+        axis.axhline(1, color=INKS[1], linewidth=1, linestyle="--", label=line)
+        axis.set(yscale="log", xlabel="level (0 is the label)", ylabel=words)
+        axis.set_xticks(range(DEPTH))
+        axis.legend(fontsize=8, loc="best")
+    figure.suptitle("The proof of Theorem 4 along runs", fontsize=11)
+    return {"lemmas": figure}

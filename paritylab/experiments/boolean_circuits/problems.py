@@ -1,0 +1,122 @@
+"""Circuits with a law of their inputs that several experiments of this paper learn, and samples of them."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax.random as jr
+import numpy as np
+from jaxtyping import Bool, Float, PRNGKeyArray
+
+import paritylab as pl
+
+from ...analysis import GateTables, audit
+from ...distributions import AbstractDistribution
+from ...distributions.base import Examples
+from ...targets.gates import by_pattern
+
+CHUNK = 2**12
+"""Examples are drawn so many at a time, whatever the size of a sample: one program to compile."""
+
+
+class Problem(NamedTuple):
+    """A circuit, its law, and what theory says of them."""
+
+    circuit: pl.TreeCircuit
+    law: AbstractDistribution
+    tables: GateTables
+    regularizer: float
+    """E[y] + Delta / 4, as the theorems have it."""
+    slack: float
+    least: float
+    """epsilon, the least probability of a pattern."""
+    samples: float
+    """What the sign test predicts, with this regularizer."""
+    matters: Bool[np.ndarray, " gates"]
+
+    @property
+    def patterns(self) -> pl.TreePatterns:
+        """What the lowest gates see of the whole population."""
+        return pl.TreePatterns(self.circuit, self.tables.probability, self.tables.signal)
+
+
+def problem(circuit: pl.TreeCircuit, law: AbstractDistribution) -> Problem:
+    """The theory of a circuit under a law."""
+    first = audit(circuit, law)
+    regularizer = first.tables.label_mean + first.slack / 4
+    found = audit(circuit, first.tables, regularizer=regularizer)
+    return Problem(
+        circuit,
+        law,
+        found.tables,
+        regularizer,
+        found.slack,
+        found.least_probability,
+        found.samples,
+        (found.influence > 0) & (np.abs(found.tables.mean) < 1 - 1e-9),
+    )
+
+
+def generative(depth: int, seed: int) -> Problem:
+    """A random AND/OR/NAND/NOR circuit under its generative law (Section 5.2)."""
+    circuit = pl.random_circuit(2**depth, key=pl.root_key(seed))
+    return problem(circuit, pl.Generative(circuit))
+
+
+def biased_parity(depth: int, seed: int, means: tuple[float, float] = (0.4, 0.6)) -> Problem:
+    """The parity of log n random bits of n, whose bits have random means of a size in a range (Section 5.1)."""
+    n, chance = 2**depth, np.random.default_rng(seed)
+    support = np.sort(chance.choice(n, depth, replace=False))
+    mean = chance.uniform(*means, n) * chance.choice([-1, 1], n)
+    if np.prod(mean[support]) < 0:  # E[y] >= 0 without loss of generality
+        mean[support[0]] *= -1
+    circuit = pl.parity_circuit(n, [int(i) for i in support])
+    return problem(circuit, pl.Product(circuit, mean))
+
+
+FAMILIES: dict[str, Callable[[int, int], Problem]] = {"generative": generative, "biased parity": biased_parity}
+
+
+def sample(law: AbstractDistribution, size: int, seed: int) -> tuple[Float[np.ndarray, "size n"], np.ndarray]:
+    """A sample; a larger one from the same seed begins with it."""
+    keys = [jr.fold_in(pl.root_key(seed), i) for i in range(-(-size // CHUNK))]
+    chunks = [_chunk(law, key) for key in keys]
+    x, y = (np.concatenate([np.asarray(chunk[part]) for chunk in chunks])[:size] for part in (0, 1))
+    return x, y
+
+
+@eqx.filter_jit
+def _chunk(law: AbstractDistribution, key: PRNGKeyArray) -> Examples:
+    return law.sample(key, CHUNK)
+
+
+def safe_width(n: int, failure: float = 0.001) -> int:
+    """Wide enough that with probability 1 - failure every gate starts with a unit for each pattern.
+
+    4 (n - 1) (3/4)^width <= failure (Lemma 21 with the union over gates).
+    """
+    return math.ceil(math.log(4 * (n - 1) / failure) / math.log(4 / 3))
+
+
+def wrong_points(circuit: pl.TreeCircuit, learned: pl.TreeCircuit, points: Float[np.ndarray, "points n"]) -> int:
+    """At how many points two circuits differ."""
+    values = []
+    for each in (circuit, learned):
+        level = pl.SamplePatterns(points, np.ones(len(points)))
+        outputs = np.asarray(by_pattern(np.asarray(each.tables, float)))
+        while level.gates:
+            level = level.above(outputs[level.gates - 1 : 2 * level.gates - 1])
+        values.append(np.asarray(level.x)[:, 0])
+    return int(np.sum(values[0] != values[1]))
+
+
+@dataclasses.dataclass(frozen=True)
+class RandomGenerative:
+    """Each run its own random AND/OR/NAND/NOR circuit under its generative law: a task for the engine."""
+
+    n: int
+
+    def __call__(self, key: PRNGKeyArray) -> AbstractDistribution:
+        return pl.Generative(pl.random_circuit(self.n, key=key))

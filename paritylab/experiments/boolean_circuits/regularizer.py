@@ -1,0 +1,127 @@
+"""The regularizer of boolean-circuits: as printed it fails where labels are mostly positive, with the other sign not.
+
+Section 3 prints R(y') = lambda |1 - y'| and lambda = E[y] + Delta / 4, with E[y] >= 0. Its slope is -lambda, so a gate
+is drawn to E[(y + lambda) 1{p}], while the proof of Lemma 15 uses E[(y - lambda) 1{p}]: the slope of
+lambda |1 + y'|. The two agree where E[y] = 0 or lambda is small. On y = (x1 AND x2) OR (x3 AND x4) with
+independent bits, P[x_i = 1] = p, local correlation holds for p = 0.632 (E[y] = 0.279, Delta = 0.148), and the
+printed regularizer turns every gate into the constant +1: the error is P[y = -1] = (1 - p^2)^2.
+
+Algorithm 1 in its exact population form, and from a sample; errors are exact in both (those of the learned
+circuit under the law itself).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import INKS, panels
+from ...sweep import Call, Results
+from ..base import Claim, Measured, Region, exactly
+from .problems import problem, sample
+
+FORMULA = "OR(AND(x0,x1),AND(x2,x3))"
+P = 0.632
+WIDTH = 32
+SIGNS = {"printed": 1, "corrected": -1}
+
+
+@dataclass(frozen=True)
+class Settings:
+    seeds: int
+    probabilities: tuple[float, ...]
+    """Of a bit, for the curve; E[y] >= 0 from 0.5412 on."""
+    samples: int = 40_000
+
+
+SETTINGS = {
+    "quick": Settings(seeds=10, probabilities=(0.55, 0.57, 0.59, 0.61, P, 0.65)),
+    "paper": Settings(seeds=100, probabilities=(*tuple(np.round(np.arange(0.545, 0.66, 0.005), 3).tolist()), P)),
+}
+
+
+def errors(p: float, seeds: int, samples: int) -> list[dict[str, object]]:
+    """The exact error of what Algorithm 1 learns, with both signs of the regularizer, from the law and from samples."""
+    circuit = pl.circuit_from_formula(FORMULA)
+    known = problem(circuit, pl.Product(circuit, 2 * p - 1))
+    drawn = [pl.SamplePatterns(*sample(known.law, samples, seed)) for seed in range(seeds)]
+    rows: list[dict[str, object]] = []
+    for form, patterns in (("population", [known.patterns] * seeds), ("sample", drawn)):
+        for name, towards in SIGNS.items():
+            learned = pl.learn_circuits(
+                patterns,
+                width=WIDTH,
+                regularizer=known.regularizer,
+                towards=towards,  # type: ignore[arg-type]
+            )
+            for seed, each in enumerate(learned):
+                error = float(pl.follow(known.patterns, each.circuit)[0][0])
+                rows.append({"form": form, "regularizer": name, "seed": seed, "error": error, "slack": known.slack})
+    return rows
+
+
+def plan(settings: Settings) -> Iterator[Call]:
+    for p in settings.probabilities:
+        yield Call(errors, {"p": p, "seeds": settings.seeds, "samples": settings.samples}, seconds=1.0)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    """What the theorem promises, and what the printed loss does."""
+    fail, runs = (1 - P**2) ** 2, f"p = {P}, {settings.seeds} seeds"
+    return [
+        Claim(
+            f"printed/{form}/{end}",
+            f"with the printed regularizer the label is learned as the constant +1 ({runs}, {words}); the {end} "
+            "error over seeds",
+            round(fail, 4),
+            Region(fail - 1e-4, fail + 1e-4),
+        )
+        for form, words in (("population", "population form"), ("sample", f"{settings.samples} examples"))
+        for end in ("smallest", "largest")
+    ] + [
+        Claim(
+            f"corrected/{form}",
+            f"with lambda |1 + y'| Algorithm 1 recovers the circuit ({runs}, {words}); the largest error over seeds",
+            0.0,
+            Region(0.0, 0.0),
+        )
+        for form, words in (("population", "population form"), ("sample", f"{settings.samples} examples"))
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Errors are exact; all seeds are looked at."""
+    table = results.table()
+    here = table[table.p == P]
+    of = lambda form, name: here[(here.form == form) & (here.regularizer == name)].error
+    measured = {
+        f"printed/{form}/{end}": exactly(float(getattr(of(form, "printed"), how)()))
+        for form in ("population", "sample")
+        for end, how in (("smallest", "min"), ("largest", "max"))
+    }
+    return measured | {
+        f"corrected/{form}": exactly(float(of(form, "corrected").max())) for form in ("population", "sample")
+    }
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Error over p."""
+    table = results.table()
+    table = table[table.form == "population"]
+    figure, axes = panels(1, 1, width=5.4, height=3.2)
+    axis = axes[0, 0]
+    p = np.linspace(min(settings.probabilities), max(settings.probabilities), 200)
+    axis.plot(p, (1 - p**2) ** 2, color="0.6", linewidth=0.8, label="P[y = −1]: the error of the constant +1")
+    for i, (name, words) in enumerate(
+        (("printed", "printed: λ |1 − ŷ|"), ("corrected", "as the proofs need it: λ |1 + ŷ|"))
+    ):
+        rows = table[table.regularizer == name].groupby("p").error
+        axis.plot(rows.mean().index, rows.mean(), "os"[i] + "-", color=INKS[1 - i], markersize=4, label=words)
+    axis.axvline(P, color="0.8", linewidth=0.8, linestyle=":")
+    axis.set(xlabel="P[a bit is true]", ylabel="error of Algorithm 1", ylim=(-0.02, 0.6))
+    axis.legend(loc="upper right", fontsize=8)
+    axis.set_title("(x1 AND x2) OR (x3 AND x4): the sign of the regularizer decides")
+    return {"regularizer": figure}

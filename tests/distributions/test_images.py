@@ -1,0 +1,82 @@
+"""Images from files, patches of them, and what is said of folders without."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from PIL import Image
+
+import paritylab as pl
+from paritylab.distributions.images import CIFAR_FOLDER, CIFAR_RECORD, made_up_images
+
+
+@pytest.fixture
+def cifar(tmp_path, monkeypatch):
+    """Two files of a few records in CIFAR-10's format: class, then red, green and blue planes."""
+    chance = np.random.default_rng(0)
+    folder = tmp_path / CIFAR_FOLDER
+    folder.mkdir()
+    for name, count in (("data_batch_1.bin", 6), ("test_batch.bin", 3)):
+        records = chance.integers(0, 256, (count, CIFAR_RECORD), np.uint8)
+        records[:, 0] = np.arange(count)
+        (folder / name).write_bytes(records.tobytes())
+    monkeypatch.setenv("PARITYLAB_DATA", str(tmp_path))
+    return folder
+
+
+def test_cifar_files_are_read_plane_by_plane(cifar):
+    images = pl.cifar10()
+    assert images.name == "a sample of CIFAR-10 (6 and 3 images)" and images.train.classes.tolist() == [*range(6)]
+    raw = np.frombuffer((cifar / "data_batch_1.bin").read_bytes(), np.uint8).reshape(6, CIFAR_RECORD)
+    row, column, green = 5, 7, 1
+    assert images.train.pixels[2, row, column, green] == raw[2, 1 + 1024 * green + 32 * row + column]
+
+
+def test_patches_are_cut_out_of_images(cifar):
+    images = pl.cifar10(cifar)
+    law = pl.RandomPatches(images, 3)
+    x, y = law.sample(pl.root_key(0), 20)
+    assert x.shape == (20, 28) and np.all(np.asarray(y) == 1)
+    windows = np.lib.stride_tricks.sliding_window_view(images.train.pixels, (3, 3), axis=(1, 2))
+    for point in np.asarray(x):
+        patch = np.rint((point[:-1] + 1) * 127.5).reshape(3, 3, 3)
+        here = windows[int(point[-1])]  # class i is image i: rows, columns, channels, patch
+        assert np.any(np.all(here.transpose(0, 1, 3, 4, 2) == patch, axis=(2, 3, 4)))
+    tests, _ = law.clean().sample(pl.root_key(0), 20)
+    assert set(np.asarray(tests)[:, -1].tolist()) <= {0.0, 1.0, 2.0}
+
+
+def test_folders_of_images(tmp_path):
+    for name, shade in (("cats", 10), ("dogs", 200)):
+        (tmp_path / name).mkdir()
+        for number in range(5):
+            Image.new("RGB", (20, 12), (shade, 0, 0)).save(tmp_path / name / f"{number}.png")
+    images = pl.image_folder(tmp_path, side=8)
+    assert images.classes == ("cats", "dogs") and images.train.pixels.shape == (8, 8, 8, 3)
+    assert images.test.classes.tolist() == [0, 1] and images.test.pixels[1, 3, 3].tolist() == [200, 0, 0]
+
+
+def test_wrong_data_is_said(cifar, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for make, words in (
+        (lambda: pl.image_folder(empty), "has no images"),
+        (lambda: pl.cifar10(empty), "no CIFAR-10 in"),
+        (lambda: pl.RandomPatches(made_up_images(20), 40), "a side of 1 to 32 pixels"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            make()
+    (cifar / "test_batch.bin").write_bytes(b"123")
+    with pytest.raises(ValueError, match="no number of records"):
+        pl.cifar10()
+    (empty / "a").mkdir()
+    (empty / "a" / "1.png").write_bytes(b"no image")
+    with pytest.raises(ValueError, match="is not an image that can be read"):
+        pl.image_folder(empty)
+
+
+def test_the_score_of_a_class_gives_the_cross_entropy():
+    network = pl.PatchScores((6,), classes=4)(6, key=pl.root_key(1))
+    x = jnp.array([0.1, -0.4, 0.2, 0.9, -1.0, 2.0])
+    logits = network.logits(x[:, None])[:, 0]
+    entropy = jnp.log(jnp.sum(jnp.exp(logits))) - logits[2]
+    assert float(pl.logistic(jnp.array(1.0), network(x))) == pytest.approx(float(entropy), rel=1e-5)
