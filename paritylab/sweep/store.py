@@ -120,7 +120,7 @@ class Store:
         with self.leases.waiting_for("commit"):
             self._sweep_unfinished()
             self.refresh()
-            table = table.filter(pa.array([name not in self._present for name in table.column("run").to_pylist()]))
+            table = table.filter(pa.array([n not in self._present for n in table.column("run").to_pylist()], pa.bool_()))
             names = table.column("run").unique().to_pylist()
             if names:
                 self._write(table, {manifest["job"]: manifest}, ())

@@ -54,7 +54,7 @@ SETTINGS = {
 }
 
 
-QUICK: dict[str, Verdict] = {"ii/heavier-than-search": "inconclusive"}
+KNOWN: dict[str, Verdict] = {"ii/heavier-than-search": "inconclusive"}
 """Verdicts at quick scale that are known and are not that the claim holds."""
 
 
@@ -101,7 +101,7 @@ def claims(settings: Settings) -> list[Claim]:
             f"({panel.name}) {panel.words}: {words}",
             None,
             region,
-            {"quick": QUICK.get(f"{panel.name}/{name}", "holds")},
+            dict.fromkeys(("quick", "paper"), KNOWN.get(f"{panel.name}/{name}", "holds")),
         )
         for panel in PANELS
         for name, words, region in sentences
