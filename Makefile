@@ -11,12 +11,16 @@ WORKERS ?= 2
 demo: $(VENV)/.core
 	$(BIN)/paritylab reproduce --out out/demo
 
+# Most of the time goes into compiling many small programs once: here without the compiler's slow passes.
+test: export XLA_FLAGS := --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true $(XLA_FLAGS)
 test: $(VENV)/.dev lint
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --doctest-modules paritylab --ignore=paritylab/bench
 
+# What is too long for `make test`, and the engine's own tests as users compile it.
 acceptance: $(VENV)/.bench
 	$(BIN)/python -m pytest -m acceptance -v -s
+	$(BIN)/python -m pytest tests/training/test_engine.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

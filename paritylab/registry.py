@@ -210,7 +210,7 @@ EXPERIMENTS = {
         "boolean_circuits.figure1", "a parity of 5 of 128 bits: uniform bits against biased ones", 200
     ),
     "boolean-circuits/recovery": ExperimentEntry(
-        "boolean_circuits.recovery", "Algorithm 1 recovers circuits: sample size against theory", 60, headline=True
+        "boolean_circuits.recovery", "Algorithm 1 recovers circuits: sample size against theory", 60
     ),
     "boolean-circuits/regularizer": ExperimentEntry(
         "boolean_circuits.regularizer", "the printed sign of the regularizer fails, the other one does not", 10
@@ -266,6 +266,7 @@ PAPERS = {
     "hidden-progress": "Hidden Progress in Deep Learning: SGD Learns Parities Near the Computational Limit",
     "learning-parities": "Learning Parities with Neural Networks",
     "symmetry": "On Symmetry and Initialization for Neural Networks",
+    "boolean-circuits": "Learning Boolean Circuits with Neural Networks",
 }
 
 TRAIN_DEFAULTS: dict[str, Any] = {

@@ -7,6 +7,17 @@ import sys
 
 import pytest
 
+LONGEST_FIRST = ("sweep", "training", "experiments")
+"""Folders whose files take longest: begun first, they do not keep one worker busy at the end."""
+
+
+def pytest_collection_modifyitems(items):
+    def place(item):
+        folder = item.path.parent.name
+        return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
+
+    items.sort(key=place)
+
 
 @pytest.fixture
 def interruptible():

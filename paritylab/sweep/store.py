@@ -120,7 +120,9 @@ class Store:
         with self.leases.waiting_for("commit"):
             self._sweep_unfinished()
             self.refresh()
-            table = table.filter(pa.array([n not in self._present for n in table.column("run").to_pylist()], pa.bool_()))
+            table = table.filter(
+                pa.array([n not in self._present for n in table.column("run").to_pylist()], pa.bool_())
+            )
             names = table.column("run").unique().to_pylist()
             if names:
                 self._write(table, {manifest["job"]: manifest}, ())

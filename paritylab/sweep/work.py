@@ -263,7 +263,7 @@ class Call:
     function: Callable[..., Any]
     configuration: Mapping[str, Any]
     labels: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    seconds: float = float("nan")
+    seconds: int | float = float("nan")
     """How long it takes, if that is known; an estimate for people."""
 
 

@@ -166,6 +166,7 @@ def test_few_sparse_pairs_can_lose_to_the_uniform_half():
     assert all(finite(7)) and all(finite(9)) and all(finite(25))
 
 
+@pytest.mark.acceptance
 def test_a_sample_is_judged_within_its_error():
     circuit = random_circuit(16, key=root_key(0))
     found = audit(circuit, sampled_tables(circuit, Generative(circuit), 20_000, key=root_key(0)))

@@ -52,6 +52,7 @@ def test_the_recipe_is_the_first_step_from_its_start():
     assert float(after.output.bias) == 0
 
 
+@pytest.mark.acceptance
 def test_the_engine_takes_the_theorem_s_first_step_on_the_population():
     """Rate 1 and decay 1/2 first, then the theorem's; all of D_A in one batch; after a step it is the closed form."""
     n, support = 6, (0, 1, 2)

@@ -191,6 +191,7 @@ def test_heavy_coefficients_of_a_large_cube():
         assert (each.coefficient < 0) == (len(each.subset) == 9)
 
 
+@pytest.mark.acceptance
 def test_heavy_coefficients_under_a_bias():
     target = pl.Parity(12, (2, 7))
     exact = spectrum(target, 0.6)

@@ -86,6 +86,7 @@ def test_lemma_3_has_twice_the_parity(k):
     assert np.abs(outputs).sum() == 8 * k * k and np.abs(biases).max() < 1
 
 
+@pytest.mark.acceptance
 def test_the_second_layer_learns_after_the_first_step_and_not_without_it():
     parity = pl.Parity(31, range(4))
     settings = dict(rate={"output.weight": 0.03}, seeds=2, lanes=2, steps=1500)

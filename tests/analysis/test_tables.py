@@ -150,6 +150,7 @@ def test_a_sample_at_101_gates_agrees_with_the_closed_form(family):
     assert np.all(np.abs(sampled.signal - exact.signal) <= five_sigma)
 
 
+@pytest.mark.acceptance
 def test_a_sample_of_a_deep_circuit_agrees_with_the_recursion_and_its_intervals_cover():
     circuit, size = random_circuit(128, key=root_key(5)), 20_000
     exact = gate_tables(circuit, Generative(circuit))

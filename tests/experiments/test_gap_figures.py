@@ -60,6 +60,7 @@ def test_gaps_of_figure_12_by_the_definition():
     np.testing.assert_allclose(table.gap, weak_gap(gradients, range(4)), atol=1e-14)
 
 
+@pytest.mark.acceptance
 def test_figure_12_made_small(tmp_path):
     settings = figure12.Settings(draws=200, seeds=6, steps=3_000)
     results, measured = run(figure12, settings, tmp_path)

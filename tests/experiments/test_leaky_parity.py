@@ -72,6 +72,7 @@ def test_how_often_the_majority_is_the_parity(k, right):
     assert linear.majority(k) == {"counted": right, "formula": right}
 
 
+@pytest.mark.acceptance
 def test_the_printed_start_is_a_large_function_and_the_copied_one_is_zero():
     case = separation.Case(31, 5, 20, 8, 0.1, 10)
     assert separation.start_size(case, "copied")["size"] < 1e-12

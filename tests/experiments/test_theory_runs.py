@@ -64,10 +64,14 @@ def test_theorem_8_made_small(tmp_path, monkeypatch):
     results, claims = run(theorem8, settings, tmp_path)
     assert {verdict for verdict, _ in claims.values()} == {"holds"}
     runs = theorem8.histories(settings, results, 2, 2)
-    # For two blocks the population's part of the movement is rate * (w_j1 / |w_j|_1), summed over all steps; at the
-    # start, where all weights are signs, that is half of the rate a step.
-    first = theorem8.drift(runs.weights[:, :2], 1.0, runs.steps[:2])[:, 1]
-    assert np.abs(first) == pytest.approx(theorem8.LOOK / 2, rel=0.02)
+    # For two blocks the population's part of the movement is rate * (w_j1 / |w_j|_1) with j the other block, summed
+    # over all steps: half of the rate a step at the start, where all weights are signs.
+    first, then = (
+        theorem8.drift(runs.weights[:, :2], 1.0, runs.steps[:2])[:, 1],
+        np.abs(runs.weights[:, 1]),
+    )
+    part = (then[..., 0] / then.sum(axis=-1))[:, ::-1]
+    assert np.abs(first) == pytest.approx(theorem8.LOOK * (0.5 + part) / 2, rel=1e-6)
     assert 0 < runs.martingale[runs.good, -1].max() < 0.2
 
 

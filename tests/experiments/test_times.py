@@ -17,7 +17,7 @@ from paritylab.experiments.hidden_progress import (
     figure9,
     figure10,
 )
-from paritylab.experiments.hidden_progress.figure7 import RATES
+from paritylab.experiments.hidden_progress.grid import RATES
 from paritylab.experiments.hidden_progress.medians import UNKNOWN, known
 from paritylab.figures import plt
 from paritylab.sweep import Results, Sweep

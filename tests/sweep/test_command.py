@@ -85,6 +85,7 @@ def mounted(folder: Path) -> bool:
     return shutil.which("mount") is not None and not subprocess.run(words, capture_output=True, check=False).returncode
 
 
+@pytest.mark.acceptance
 def test_a_full_disk_stops_with_one_sentence_and_loses_nothing(undisturbed, tmp_path):
     """A limit on the size of files stands for a disk that is full, where none can be mounted."""
     if mounted(tmp_path):
@@ -119,6 +120,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", disk], check=True)
 
 
+@pytest.mark.acceptance
 def test_a_disk_that_fills_up_keeps_what_fits(undisturbed, small_disk, tmp_path):
     file, store = write_file(tmp_path, **SMALL), small_disk / "store"
     ended = subprocess.run(command(file, store), capture_output=True, text=True, check=False)
@@ -136,6 +138,7 @@ def test_a_disk_that_fills_up_keeps_what_fits(undisturbed, small_disk, tmp_path)
     pd.testing.assert_frame_equal(table(store), undisturbed)
 
 
+@pytest.mark.acceptance
 def test_a_truncated_file_is_named_set_aside_and_done_again(undisturbed, tmp_path):
     file, store = write_file(tmp_path, **SMALL), tmp_path / "store"
     finish(file, store)
@@ -162,6 +165,7 @@ def test_ctrl_c_keeps_finished_jobs_and_exits_130(interruptible, tmp_path):
     assert not list((store / "leases").iterdir())
 
 
+@pytest.mark.acceptance
 def test_killed_processes_lose_nothing(tmp_path):
     """A short version of what `make acceptance` does at length."""
     file, store = write_file(tmp_path, **{**SMALL, "steps": 8_000}), tmp_path / "store"

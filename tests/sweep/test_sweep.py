@@ -47,6 +47,7 @@ def test_plans_of_one_shape_go_together():
     assert len(set(names)) == 40
 
 
+@pytest.mark.acceptance
 def test_a_sweep_gives_what_training_gives(pool, tmp_path):
     sweep = training(records=(pl.FreshError(), pl.Weights((0, 1))), record_every=100)
     results = sweep.run(tmp_path / "store", executor=pool, runs_per_job=7)

@@ -77,6 +77,7 @@ CASES = {
     "polynet": Case(pl.PolyNet(3), polynet, 0.05),
     "transformer": Case(pl.Transformer(embedding=16, attention=4, heads=2), transformer, 0.1),
 }
+NAMES = [pytest.param(name, marks=pytest.mark.acceptance) if name == "transformer" else name for name in CASES]
 
 
 def weights(network):

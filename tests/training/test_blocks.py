@@ -43,6 +43,7 @@ def test_blocks_change_no_bit(mixed, block, refill):
     assert_same(alone, in_blocks(ensemble, block, refill=refill))
 
 
+@pytest.mark.acceptance
 def test_a_run_that_diverges_in_the_midst_of_a_block():
     made = plan(TASK, pl.PolyNet(2), rate=[1e-3, 1e30, 0.05], batch=4, seeds=20, steps=150, keep=True, lanes=8)
     alone = in_blocks(made.ensemble, 1)
@@ -50,6 +51,7 @@ def test_a_run_that_diverges_in_the_midst_of_a_block():
     assert_same(alone, in_blocks(made.ensemble, 8))
 
 
+@pytest.mark.acceptance
 def test_a_run_whose_examination_fails_goes_on_where_it_was():
     """Runs that come close to the target long before they learn it are halted many times."""
     made = plan(pl.Uniform(pl.Parity(16, (0, 5))), pl.MLP(10), rate=0.3, batch=1, seeds=300, steps=1500, keep=True)

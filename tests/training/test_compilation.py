@@ -35,14 +35,13 @@ def test_rates_seeds_noise_and_supports_compile_once(compilations):
 @pytest.mark.parametrize(
     "network",
     [
-        lambda k: pl.MLP(9),
-        lambda k: pl.MLP(9, pl.Power(k)),
-        lambda k: pl.MLP(1, pl.OscillatingPolynomial(k)),
-        lambda k: pl.NeuronRecipe(pl.Zigzag(k)),
-        lambda k: pl.NeuronRecipe(pl.TriangleWave(k)),
-        lambda k: pl.NeuronRecipe(pl.Sinusoid(k)),
+        pytest.param(lambda k: pl.MLP(9), id="relu"),
+        pytest.param(lambda k: pl.NeuronRecipe(pl.Sinusoid(k)), id="sinusoid"),
+        pytest.param(lambda k: pl.MLP(9, pl.Power(k)), id="power", marks=pytest.mark.acceptance),
+        pytest.param(lambda k: pl.MLP(1, pl.OscillatingPolynomial(k)), id="oscillating", marks=pytest.mark.acceptance),
+        pytest.param(lambda k: pl.NeuronRecipe(pl.Zigzag(k)), id="zigzag", marks=pytest.mark.acceptance),
+        pytest.param(lambda k: pl.NeuronRecipe(pl.TriangleWave(k)), id="triangle", marks=pytest.mark.acceptance),
     ],
-    ids=["relu", "power", "oscillating", "zigzag", "triangle", "sinusoid"],
 )
 def test_the_degree_compiles_nothing_new_where_no_shape_depends_on_it(compilations, network):
     for k in (2, 3, 5):
@@ -50,6 +49,7 @@ def test_the_degree_compiles_nothing_new_where_no_shape_depends_on_it(compilatio
     assert len(compilations()) == 1
 
 
+@pytest.mark.acceptance
 def test_the_degree_of_a_polynet_is_its_shape(compilations):
     for k in (2, 3, 2):
         pl.train(parities(12, k), pl.PolyNet(k), rate=0.01, batch=5, seeds=2, steps=20)

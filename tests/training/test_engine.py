@@ -96,6 +96,7 @@ class EverythingEachTime(Training):
         return examine(network, draw, memory, self.validation, last)[0], memory
 
 
+@pytest.mark.acceptance
 def test_levels_of_looking_give_the_times_of_looking_at_everything():
     """500 runs, of which many come close to the target long before they learn it."""
     made = plan(pl.Uniform(pl.Parity(16, (0, 5))), pl.MLP(10), rate=0.3, batch=1, seeds=500, steps=1500)

@@ -82,9 +82,8 @@ def claims(settings: Settings) -> list[Claim]:
 
 
 def _claims(settings: Settings) -> list[Claim]:
-    known = images(settings.made_up)
-    on = f"on {known.name}, {settings.steps:,} steps"
-    chance = 1 / len(known.classes)
+    name = made_up_images().name if settings.made_up and find_cifar10() is None else "CIFAR-10"
+    on, chance = f"on {name}, {settings.steps:,} steps", 1 / 10
     first, last = settings.sides[1], settings.sides[-1]
     return [
         Claim(

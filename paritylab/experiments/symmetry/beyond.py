@@ -52,7 +52,7 @@ class Way:
     activation: Activation
     batch: int
     optimizer: str
-    rate: float
+    rate: int | float
     loss: Any
 
 
