@@ -54,8 +54,8 @@ class RegularizedHinge(eqx.Module):
 
     The printed regularizer draws outputs towards +1; the paper's proofs need -1.
 
-    >>> RegularizedHinge(0.25)(1.0, 0.0)
-    Array(1.25, dtype=float32, weak_type=True)
+    >>> float(RegularizedHinge(0.25)(1.0, 0.0))
+    1.25
     """
 
     weight: Float[Array | np.ndarray, "*runs"]
