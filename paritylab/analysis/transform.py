@@ -120,7 +120,7 @@ def _transform(table: Array, factors: Array | None, turning: bool) -> Array:
     lowest = min(DENSE, n)
     highest = min(DENSE, n - lowest) if table.size == 2**n else 0
     of = functools.partial(_between, factors)
-    values = table.reshape(-1, 2**lowest) @ _joined(of(0, lowest), table.dtype).T
+    values = table.reshape(-1, 2**lowest) @ _joined(_transposed(of(0, lowest)), table.dtype)
     for first in range(lowest, n - highest, TOGETHER):
         last = min(first + TOGETHER, n - highest)
         values = _butterflies(values.reshape(-1, 2 ** (last - first), 2**first), of(first, last))
@@ -144,10 +144,19 @@ def _between(factors: Array | None, first: int, last: int) -> list[Array | None]
     return [None] * (last - first) if factors is None else list(factors[first:last])
 
 
+def _transposed(factors: Sequence[Array | None]) -> list[Array | None]:
+    return [None if factor is None else factor.T for factor in factors]
+
+
 def _joined(factors: Sequence[Array | None], dtype: np.dtype) -> Array:
     """One matrix for several coordinates, the first of which is the low bit."""
-    known = [jnp.asarray(HADAMARD, dtype) if factor is None else factor for factor in factors]
-    return functools.reduce(lambda matrix, factor: jnp.kron(factor, matrix), known, jnp.ones((1, 1), dtype))
+    given = [factor for factor in factors if factor is not None]
+    if not given:  # a constant, which the compiler may know
+        return jnp.asarray(functools.reduce(np.kron, [HADAMARD] * len(factors), np.ones((1, 1))), dtype)
+    matrix = jnp.ones((1, 1), dtype)
+    for factor in given:
+        matrix = jnp.kron(factor, matrix)
+    return matrix
 
 
 def _butterflies(values: Array, factors: Sequence[Array | None]) -> Array:
