@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Num
 
-LOWEST, HIGHEST, TOGETHER, TURNED = 5, 3, 2, 5
-"""Coordinates of the two dense matrices, of one pass of butterflies, and of one turn on a GPU.
+DENSE, TOGETHER, TURNED = 4, 2, 5
+"""Coordinates of a dense matrix, of one pass of butterflies, and of one turn on a GPU.
 
 Fewer are more passes over the table, more are more arithmetic.
 """
@@ -117,8 +117,8 @@ def _transform(table: Array, factors: Array | None, turning: bool) -> Array:
     if turning:
         return _by_turns(table, factors)
     n = coordinates_of(table)
-    lowest = min(LOWEST, n)
-    highest = min(HIGHEST, n - lowest) if table.size == 2**n else 0
+    lowest = min(DENSE, n)
+    highest = min(DENSE, n - lowest) if table.size == 2**n else 0
     of = functools.partial(_between, factors)
     values = table.reshape(-1, 2**lowest) @ _joined(_transposed(of(0, lowest)), table.dtype)
     for first in range(lowest, n - highest, TOGETHER):
@@ -150,11 +150,13 @@ def _transposed(factors: Sequence[Array | None]) -> list[Array | None]:
 
 def _joined(factors: Sequence[Array | None], dtype: np.dtype) -> Array:
     """One matrix for several coordinates, the first of which is the low bit."""
-    constant = all(factor is None for factor in factors)  # which the compiler may know
-    matrix = np.ones((1, 1)) if constant else jnp.ones((1, 1), dtype)
-    for factor in factors:
-        matrix = np.kron(HADAMARD, matrix) if factor is None else jnp.kron(factor, matrix)
-    return jnp.asarray(matrix, dtype)
+    given = [factor for factor in factors if factor is not None]
+    if not given:  # a constant, which the compiler may know
+        return jnp.asarray(functools.reduce(np.kron, [HADAMARD] * len(factors), np.ones((1, 1))), dtype)
+    matrix = jnp.ones((1, 1), dtype)
+    for factor in given:
+        matrix = jnp.kron(factor, matrix)
+    return matrix
 
 
 def _butterflies(values: Array, factors: Sequence[Array | None]) -> Array:
