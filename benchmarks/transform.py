@@ -33,9 +33,9 @@ def in_place(values: np.ndarray) -> None:
 
 
 def seconds(what: Callable[[Any], Any], argument: Callable[[], Any]) -> float:
-    """The best of three, each on a fresh argument: the first call after another engine finds cold caches."""
+    """The best of ten, each on a fresh argument: the first calls after another engine find cold caches, idle threads."""
     taken = []
-    for _ in range(3):
+    for _ in range(10):
         given = argument()
         begun = time.perf_counter()
         jax.block_until_ready(what(given))
