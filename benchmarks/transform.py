@@ -33,7 +33,7 @@ def in_place(values: np.ndarray) -> None:
 
 
 def seconds(what: Callable[[Any], Any], argument: Callable[[], Any]) -> float:
-    """The best of ten, each on a fresh argument: the first calls after another engine find cold caches, idle threads."""
+    """The best of ten, each on a fresh argument: the first after another engine find cold caches, idle threads."""
     taken = []
     for _ in range(10):
         given = argument()

@@ -150,13 +150,11 @@ def _transposed(factors: Sequence[Array | None]) -> list[Array | None]:
 
 def _joined(factors: Sequence[Array | None], dtype: np.dtype) -> Array:
     """One matrix for several coordinates, the first of which is the low bit."""
-    given = [factor for factor in factors if factor is not None]
-    if not given:  # a constant, which the compiler may know
-        return jnp.asarray(functools.reduce(np.kron, [HADAMARD] * len(factors), np.ones((1, 1))), dtype)
-    matrix = jnp.ones((1, 1), dtype)
-    for factor in given:
-        matrix = jnp.kron(factor, matrix)
-    return matrix
+    constant = all(factor is None for factor in factors)  # which the compiler may know
+    matrix = np.ones((1, 1)) if constant else jnp.ones((1, 1), dtype)
+    for factor in factors:
+        matrix = np.kron(HADAMARD, matrix) if factor is None else jnp.kron(factor, matrix)
+    return jnp.asarray(matrix, dtype)
 
 
 def _butterflies(values: Array, factors: Sequence[Array | None]) -> Array:
