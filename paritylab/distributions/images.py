@@ -16,8 +16,8 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray, UInt8
 
 from .base import AbstractDistribution, Examples, Support
+from .digits import VARIABLE
 
-VARIABLE = "PARITYLAB_DATA"
 CIFAR_FOLDER, CIFAR_SIDE, CIFAR_RECORD = "cifar-10-batches-bin", 32, 1 + 3 * 32 * 32
 CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 ENDINGS = (".png", ".jpg", ".jpeg")

@@ -9,7 +9,7 @@ Two numbers tell a plateau from continuous progress: the time until the error is
 until it is below 0.1, and the error when a quarter of a run's time to learn has passed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from ...figures import panels
 from ...statistics import bootstrap_interval, quantile
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict
+from ..base import Claim, Measured, Region
 from .curves import DROPPED, PLATEAU, Panel, draw_curves, median, plateau_fractions
 
 CUBIC, RELU = "$z^3$", "ReLU"
@@ -59,10 +59,6 @@ SETTINGS = {
     "paper": Settings(seeds=25, steps=100_000, networks=tuple(NUMBERS), batches=(1, 32, 1024)),
 }
 
-RECORDED: Mapping[str, Mapping[Scale, Verdict]] = {}
-"""Verdicts that are known, by claim and scale."""
-EXPLAINED: Mapping[str, str] = {}
-
 
 def plan(settings: Settings) -> Iterator[Plan]:
     for each in settings.panels:
@@ -92,7 +88,7 @@ def claims(settings: Settings) -> list[Claim]:
         ),
     )
     return [
-        Claim(name, statement, None, region, RECORDED.get(name, {}), EXPLAINED.get(name, ""))
+        Claim(name, statement, None, region, {})  # no verdict is known yet
         for name, statement, region in made
     ]
 

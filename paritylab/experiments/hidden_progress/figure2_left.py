@@ -55,7 +55,7 @@ SETTINGS = {
 
 
 KNOWN: dict[str, Verdict] = {"ii/heavier-than-search": "inconclusive"}
-"""Verdicts at quick scale that are known and are not that the claim holds."""
+"""Verdicts, at both scales, that are not that the claim holds."""
 
 
 class Panel(NamedTuple):

@@ -106,7 +106,6 @@ UNDECIDED = (
 )
 """Batches of one at quick scale: few or none of the seeds learn in its steps."""
 """Verdicts that are known, by claim and scale."""
-EXPLAINED: Mapping[str, str] = {}
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
@@ -146,7 +145,7 @@ def claims(settings: Settings) -> list[Claim]:
 
 
 def claim(name: str, statement: str, region: Region) -> Claim:
-    return Claim(name, statement, None, region, recorded(name), EXPLAINED.get(name, ""))
+    return Claim(name, statement, None, region, recorded(name))
 
 
 def recorded(name: str) -> Mapping[Scale, Verdict]:
