@@ -140,6 +140,8 @@ class _Member:
         if self._ended:
             raise WorkerLost("The pool was shut down.")
         context = multiprocessing.get_context("spawn")
+        if self.place.platform == "cpu":  # one core each; the libraries count cores when they are loaded
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         self._line, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, self.place), daemon=True)
         self._process.start()

@@ -10,10 +10,11 @@ rate still has 20%. The interval is Wilson's of that combination. (Taking the be
 criterion; it makes the fraction a little too high, here as there.)
 
 The paper scale is the full grid: 13,365 combinations of (i) to (xv), each with 4 rates and 25 seeds. The quick scale
-has one n and one batch size for each architecture, chosen so that every n and every batch size but 1024 occurs, and 9
-of the 27 combinations of degree, initialization and loss, such that every two values of different kinds meet once
-(an orthogonal array). It allows fewer steps, which makes a success no less of one. Initialization and loss are numbers
-of a run here (`ChosenInitialization`, `ChosenLoss`), so that only architecture, n and batch size compile anew.
+has six architectures of little work, each at one n and one batch size, and 9 of the 27 combinations of degree,
+initialization and loss, such that every two values of different kinds meet once (an orthogonal array). It allows fewer
+steps, which makes a success no less of one. (Wide networks need more: with Gaussian weights and square loss at k = 3,
+(ii) to (vi) are at chance after 4,000 steps.) Initialization and loss are numbers of a run here
+(`ChosenInitialization`, `ChosenLoss`), so that only architecture, n and batch size compile anew.
 """
 
 from collections.abc import Iterator, Mapping
@@ -87,20 +88,11 @@ SETTINGS = {
         seeds=10,
         places=(
             Place("i", 20, 64, 3000),
-            Place("ii", 20, 32, 2000),
-            Place("iii", 10, 16, 1000),
-            Place("iv", 20, 32, 4000),
-            Place("v", 10, 32, 1000),
-            Place("vi", 10, 8, 1000),
-            Place("vii", 30, 32, 2000),
-            Place("viii", 10, 2, 8000),
-            Place("ix", 30, 64, 1500),
-            Place("x", 20, 128, 1000),
+            Place("vii", 20, 128, 3000),
             Place("xi", 30, 16, 3000),
-            Place("xii", 10, 1, 10_000),
-            Place("xiii", 10, 256, 600),
-            Place("xiv", 10, 512, 400),
-            Place("xv", 30, 4, 5000),
+            Place("xiii", 10, 256, 1500),
+            Place("xiv", 10, 512, 600),
+            Place("xv", 20, 32, 3000),
         ),
         combinations=BALANCED,
     ),
