@@ -51,7 +51,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(seeds=25, steps=1000, places=(("vi", 2, 128), ("xi", 4, 32))),
+    "quick": Settings(seeds=25, steps=1000, places=(("xi", 2, 4), ("xi", 4, 32))),
     "paper": Settings(seeds=25, steps=100_000),
 }
 
