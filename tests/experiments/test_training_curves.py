@@ -61,13 +61,13 @@ def test_a_slowdown_may_be_infinite():
 
 
 def test_figures_6_and_17_tell_a_plateau_from_continuous_progress():
-    names = [panel.name for panel in (*figure6.SETTINGS["quick"].panels, *figure17.SETTINGS["quick"].panels)]
+    names = [panel.name for panel in (*figure6.SETTINGS["paper"].panels, *figure17.SETTINGS["quick"].panels)]
     flat = lambda name: "cubic-1000" not in name or name.endswith("B32")
     seeds = range(6)
     results = made_up([
         run(name, seed, falling(60, 80) if flat(name) else falling(20, 80)) for name in names for seed in seeds
     ])  # fmt: skip
-    measured = drawn(figure6, figure6.SETTINGS["quick"], results)
+    measured = drawn(figure6, figure6.SETTINGS["paper"], results)
     assert measured["polynet/B1/plateau"].value == 0.75 and measured["cubic-1000/B1/plateau"].value == 0.25
     assert measured["harder-n"].value == 1.0
     measured = drawn(figure17, figure17.SETTINGS["quick"], results)
