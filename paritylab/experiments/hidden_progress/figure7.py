@@ -27,7 +27,7 @@ SETTINGS = {
     "quick": Settings(
         seeds=100,
         steps=1000,
-        architectures=("i", "ii", "xi", "xv"),
+        architectures=("i", "xi", "xv"),
         degrees=(2, 3),
         batches=(32, 128),
         whole=False,

@@ -239,12 +239,12 @@ def draw_sampled(axis: Axes, errors: pd.DataFrame, settings: Settings) -> None:
     axis.axvspan(DROP.low, DROP.high, color="0.92", linewidth=0, label="drop between 0.2 and 3")
     for i, n in enumerate(settings.sampled):
         table = by_share(errors, n)
-        axis.plot(table.columns, table.median(), label=f"n = {n}, B = {scale(n):.1e} x", marker="os^D"[i % 4],
+        axis.plot(table.columns, table.median(), label=f"n = {n}, B = {scale(n):,.0f} x", marker="os^D"[i % 4],
                   markersize=4, **ink(i))  # fmt: skip
         for share in table.columns:
             axis.plot([share] * len(table), table[share], ".", color=INKS[i], markersize=2.5, alpha=0.6)
     theorem = theorem_share(settings.sampled[-1])
-    axis.annotate(f"theorem's B: x = {theorem:.0e}", (0.97, 0.93), xycoords="axes fraction", ha="right", fontsize=7)
+    axis.annotate(f"theorem's B: x = {theorem:,.0f}", (0.97, 0.93), xycoords="axes fraction", ha="right", fontsize=7)
     axis.set(xscale="log", ylim=(-0.02, 0.6), xlabel="x = B $\\xi_{k-1}^2$ / n", ylabel="error on fresh points")
     axis.set_title("First step with B examples")
     axis.legend(fontsize=7, loc="lower left")
@@ -256,7 +256,7 @@ def draw_exact(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     axis.plot(rows.n, rows.converged_at.astype(float), "o", color=INKS[0], markersize=3.5, label="a seed")
     medians = rows.groupby("n").converged_at.median().astype(float)
     axis.plot(medians.index, medians, color=INKS[0], linewidth=0.9, label="median")
-    axis.set(xscale="log", xlabel="n", ylabel=f"steps until no mistake on {POINTS:,} points", ylim=(0, None))
+    axis.set(xscale="log", xlabel="n", ylabel=f"steps until no mistake\non {POINTS:,} points", ylim=(0, None))
     axis.set_xticks(settings.exact, [f"{n:,}" for n in settings.exact])
     axis.minorticks_off()
     axis.set_title("Exact first step: all learn")
