@@ -34,7 +34,7 @@ class Settings:
     seeds: int
 
 
-SETTINGS = {"quick": Settings(seeds=24), "paper": Settings(seeds=100)}
+SETTINGS = {"quick": Settings(seeds=16), "paper": Settings(seeds=100)}
 
 
 LATE = (

@@ -52,7 +52,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings({"xiv": Grid(40, 8), "i": Grid(20, 6), "ii": Grid(16, 4)}, steps=40_000),
+    "quick": Settings({"xiv": Grid(40, 6), "i": Grid(20, 5), "ii": Grid(12, 4)}, steps=40_000),
     "paper": Settings(dict.fromkeys(("xiv", "i", "ii"), Grid(100, 100)), steps=100_000),
 }
 

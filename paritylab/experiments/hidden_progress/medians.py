@@ -79,8 +79,9 @@ def plan_point(curves: Curves, n: int, k: int) -> Plan:
 
 
 def times_of(table: pd.DataFrame, curves: Curves, k: int) -> Float[np.ndarray, "seeds sizes"]:
-    """The time of each seed at each size; infinite if it did not learn."""
-    rows = table[(table.setting == curves.setting) & (table.rate == curves.rate) & (table.k == k)]
+    """The time of each seed at each size; infinite if it did not learn. (Others may share its runs.)"""
+    mine = (table.setting == curves.setting) & (table.rate == curves.rate) & (table.k == k)
+    rows = table[mine & (table.seed < curves.seeds)]
     wide = rows.pivot(index="seed", columns="n", values="converged_at").sort_index()
     return wide[list(curves.sizes)].to_numpy(float, na_value=np.inf)
 
