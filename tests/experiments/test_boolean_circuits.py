@@ -19,7 +19,7 @@ def test_samples_begin_alike():
 
 def test_a_circuit_differs_from_another_where_it_does():
     one, other = pl.circuit_from_formula("AND(x0,x1)"), pl.circuit_from_formula("OR(x0,x1)")
-    points = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]], np.float32)
+    points = pl.PackedPatterns.of(np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]), np.ones(4))
     assert wrong_points(one, other, points) == 2 and wrong_points(one, one, points) == 0
 
 

@@ -31,12 +31,12 @@ from ...figures import INKS, panels
 from ...statistics import bootstrap_interval, wilson_interval
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Region, exactly, within_factor
-from .problems import FAMILIES, Problem, generative, safe_width, sample, wrong_points
+from .problems import FAMILIES, Problem, generative, packed_sample, safe_width, wrong_points
 
 MULTIPLES = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
 POINTS = 100_000
-TOGETHER = 3e7
-"""Numbers in the samples that are held at a time."""
+TOGETHER = 2e9
+"""Bits in the samples that are held at a time."""
 DEEPEST = 12
 
 
@@ -74,9 +74,9 @@ def runs(family: str, depth: int, trials: int, first: int) -> list[dict[str, obj
 def _rows(known: list[Problem], depth: int, first: int) -> list[dict[str, object]]:
     patterns, sizes = [], []
     for number, each in enumerate(known):
-        x, y = sample(each.law, math.ceil(each.samples * max(MULTIPLES)), first + number)
         sizes.append([math.ceil(each.samples * multiple) for multiple in MULTIPLES])
-        patterns += [pl.SamplePatterns(x[:size], y[:size]) for size in sizes[-1]]
+        drawn = packed_sample(each.law, max(sizes[-1]), first + number)
+        patterns += [drawn.first(size) for size in sizes[-1]]
     learned = pl.learn_circuits(
         patterns,
         width=safe_width(2**depth),
@@ -85,7 +85,7 @@ def _rows(known: list[Problem], depth: int, first: int) -> list[dict[str, object
             (first + number) * len(MULTIPLES) + place for number in range(len(known)) for place in range(len(MULTIPLES))
         ],
     )
-    points = np.asarray(cube(2**depth)) if depth <= 4 else _points(2**depth)
+    points = _points(2**depth)
     rows: list[dict[str, object]] = []
     for number, each in enumerate(known):
         bound = layerwise_circuit(2**depth, correlation=min(each.slack, 0.499), pattern=each.least, failure=0.1)
@@ -108,8 +108,10 @@ def _rows(known: list[Problem], depth: int, first: int) -> list[dict[str, object
     return rows
 
 
-def _points(n: int) -> np.ndarray:
-    return np.random.default_rng(n).choice(np.array([-1, 1], np.float32), (POINTS, n))
+def _points(n: int) -> pl.PackedPatterns:
+    """The whole cube, or uniform points; the labels do not matter."""
+    drawn = np.asarray(cube(n)) if n <= 16 else 1 - 2 * np.random.default_rng(n).integers(0, 2, (POINTS, n), np.int8)
+    return pl.PackedPatterns.of(drawn.astype(np.float32), np.ones(len(drawn), np.float32))
 
 
 def deepest(depth: int, method: str) -> dict[str, object]:
