@@ -69,6 +69,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
             seeds=settings.seeds,
             steps=settings.steps,
             every=100,
+            lanes=settings.seeds,
             validation=0,
             records=(pl.TopAccuracy(1, TEST), pl.TopAccuracy(5, TEST)),
             record_every=settings.steps,
