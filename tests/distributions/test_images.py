@@ -34,7 +34,7 @@ def test_cifar_files_are_read_plane_by_plane(cifar):
 
 
 def test_one_named_folder_serves_all_data_sets(cifar, tmp_path, monkeypatch):
-    """CIFAR-10 is found in a folder or its subfolder; where it is, MNIST may be missing, but not where a caller asks."""
+    """CIFAR-10 is found in a folder or its subfolder; where it is, MNIST may be missing, unless a caller asks."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for named in (tmp_path, cifar):
         monkeypatch.setenv("PARITYLAB_DATA", str(named))

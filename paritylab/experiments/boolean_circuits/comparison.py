@@ -9,7 +9,7 @@ one hidden layer with about as many parameters. Learned means no mistake on 8,19
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -92,11 +92,6 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
 
 
 def claims(settings: Settings) -> list[Claim]:
-    """No verdict is known yet."""
-    return [replace(claim, recorded={}) for claim in _claims(settings)]
-
-
-def _claims(settings: Settings) -> list[Claim]:
     made = []
     for depth in settings.depths:
         of = f"depth {depth}, {settings.seeds} circuits"

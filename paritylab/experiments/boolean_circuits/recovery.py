@@ -290,8 +290,8 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     """The fraction that recovers over the size of the sample; sizes and steps over depth beside theory."""
     table = results.table()
     figure, axes = panels(2, 2, width=4.4, height=2.9)
-    for axis, family in zip(axes[0], FAMILIES, strict=False):
-        draw_fractions(axis, table, family, [case.depth for case in settings.cases if case.family == family])
+    for axis, family in zip(axes[0], FAMILIES, strict=True):
+        draw_fractions(axis, table, [case for case in settings.cases if case.family == family], family)
     draw_over_depth(axes[1, 0], sizes(table, settings), "examples (median over circuits)", "measured, 90% recover")
     draw_over_depth(axes[1, 1], steps(table, settings), "steps of the slowest level (median)", "until saturation")
     axes[1, 0].set_title("examples")
@@ -300,11 +300,11 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     return {"recovery": figure}
 
 
-def draw_fractions(axis: Axes, table: pd.DataFrame, family: str, depths: list[int]) -> None:
-    for i, depth in enumerate(depths):
-        recovered = by_multiple(table, family, depth)
-        shade = 0.75 - 0.75 * i / max(1, len(depths) - 1)
-        axis.plot(MULTIPLES, recovered.mean(axis=0), "o-", color=str(shade), markersize=3, label=f"depth {depth}")
+def draw_fractions(axis: Axes, table: pd.DataFrame, cases: list[Case], family: str) -> None:
+    for i, case in enumerate(cases):
+        recovered = by_multiple(table, family, case.depth)
+        shade = 0.75 - 0.75 * i / max(1, len(cases) - 1)
+        axis.plot(MULTIPLES, recovered.mean(axis=0), "o-", color=str(shade), markersize=3, label=f"depth {case.depth}")
     axis.axhline(0.9, color=INKS[1], linewidth=0.8, linestyle=":")
     axis.axvline(1.0, color=INKS[1], linewidth=0.8, linestyle=":")
     words = {"generative": "random circuits, generative law", "biased parity": "log n of n biased bits, parity"}[family]
@@ -318,6 +318,8 @@ def draw_fractions(axis: Axes, table: pd.DataFrame, family: str, depths: list[in
 def draw_over_depth(axis: Axes, rows: pd.DataFrame, words: str, measured: str) -> None:
     for i, family in enumerate(FAMILIES):
         here = rows[rows.family == family]
+        if here.empty:
+            continue
         axis.plot(here.depth, here.measured, "os"[i], color=INKS[i], markersize=5, label=f"{family}: {measured}")
         if "predicted" in here:
             axis.plot(here.depth, here.predicted, color=INKS[i], linewidth=1, label=f"{family}: sign test")

@@ -87,10 +87,12 @@ def ranks(function: str, searched: int) -> dict[str, object]:
 def plan(settings: Settings) -> Iterator[Plan | Call]:
     for function, width in TRAINED.items():
         which = {"function": function, "width": width, "seeds": 4, "steps": 4_000}
-        yield Call(trained_networks, which, labels={"part": "trained"}, seconds=15.0)
+        yield Call(
+            trained_networks, which, labels={"part": "trained", "function": function, "width": width}, seconds=15.0
+        )
     for function in FUNCTIONS:
         which = {"function": function, "searched": settings.searched}
-        yield Call(ranks, which, labels={"part": "ranks"}, seconds=4.0)
+        yield Call(ranks, which, labels={"part": "ranks", "function": function}, seconds=4.0)
     for half in (4, 6):
         which = {"half": half, "networks": settings.networks}
         yield Call(integer_networks, which, labels={"part": "integer"}, seconds=0.5)
