@@ -324,7 +324,7 @@ def draw_widths(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     for i, (function, widths) in enumerate(settings.widths):
         shares = [learned_share(table, function, width) for width in widths]
         label = function.replace("f_2", "$f_2$")
-        axis.plot(widths, shares, "os"[i] + "-", color=INKS[i], label=label, linestyle=("-", "--")[i])
+        axis.plot(widths, shares, marker="os"[i], color=INKS[i], label=label, linestyle=("-", "--")[i])
     every = sorted({width for _, widths in settings.widths for width in widths})
     axis.set(xscale="log", xlabel="units of a depth-two ReLU network", ylabel="fraction of seeds that learn it")
     axis.set_xticks(every, [str(width) for width in every], fontsize=8)
