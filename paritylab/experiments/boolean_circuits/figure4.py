@@ -116,12 +116,13 @@ def accuracies(results: Results) -> pd.DataFrame:
 
 
 def interval(accuracy: float, settings: Settings) -> tuple[float, float]:
-    points = TEST * settings.seeds
-    return wilson_interval(round(accuracy * points), points)
+    """Patches of one image are alike: as many trials as there are test images, whatever the patches and seeds."""
+    trials = min(TEST, len(images(settings.made_up).test.classes))
+    return wilson_interval(round(accuracy * trials), trials)
 
 
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's intervals over test patches; of a difference, the sum of both."""
+    """Wilson's intervals over test images; of a difference, the sum of both."""
     found, chance = accuracies(results), 1 / len(images(settings.made_up).classes)
     measured = {}
     for name, column, by in (("top1", "top_1", chance), ("top5", "top_5", 5 * chance)):
@@ -150,6 +151,6 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
         axis.axhline(chance, color=INKS[i], linewidth=0.8, linestyle=":", label=f"{words}, by chance")
     axis.set_xticks(settings.sides)
     axis.set(xlabel="side of the patch (pixels)", ylabel="accuracy on test images (%)", ylim=(0, 100))
-    axis.set_title(f"One random patch of an image. Data: {known.name}")
+    axis.set_title(f"The class of an image from one random patch, {settings.steps:,} steps\nData: {known.name}")
     axis.legend(fontsize=8, ncols=2, loc="upper left")
     return {"figure4": figure}
