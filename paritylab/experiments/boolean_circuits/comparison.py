@@ -39,7 +39,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(depths=(3,), seeds=20, steps=2_000),
+    "quick": Settings(depths=(3,), seeds=16, steps=2_000),
     "paper": Settings(depths=(2, 3, 4, 5, 6), seeds=50, steps=50_000),
 }
 

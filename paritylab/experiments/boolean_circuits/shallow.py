@@ -56,9 +56,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(
-        networks=40, widths=(("f_2", (4, 16, 64)), ("inner product 4", (4, 8, 16))), seeds=12, steps=6_000
-    ),
+    "quick": Settings(networks=40, widths=(("f_2", (4, 16, 64)), ("inner product 4", (4, 16))), seeds=12, steps=6_000),
     "paper": Settings(
         networks=500,
         widths=(("f_2", (2, 4, 8, 16, 32, 64, 128, 256)), ("inner product 4", (2, 4, 6, 8, 12, 16, 32, 64))),
