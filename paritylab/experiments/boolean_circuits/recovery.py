@@ -294,7 +294,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     figure, axes = panels(2, 2, width=4.4, height=2.9)
     for axis, family in zip(axes[0], FAMILIES, strict=True):
         draw_fractions(axis, table, [case for case in settings.cases if case.family == family], family)
-    draw_over_depth(axes[1, 0], sizes(table, settings), "examples (median over circuits)", "measured, 90% recover")
+    draw_over_depth(axes[1, 0], sizes(table, settings), "examples for 90% (median)", "measured")
     draw_over_depth(axes[1, 1], steps(table, settings), "steps of the slowest level (median)", "until saturation")
     axes[1, 0].set_title("examples")
     axes[1, 1].set_title("steps, from twice the predicted examples")
