@@ -207,7 +207,7 @@ EXPERIMENTS = {
         "symmetry.beyond", "how far the symmetric start reaches: Adam, batches, activations, other functions", 50
     ),
     "boolean-circuits/fig1": ExperimentEntry(
-        "boolean_circuits.figure1", "a parity of 5 of 128 bits: uniform bits against biased ones", 155
+        "boolean_circuits.figure1", "a parity of 5 of 128 bits: uniform bits against biased ones", 180
     ),
     "boolean-circuits/recovery": ExperimentEntry(
         "boolean_circuits.recovery", "Algorithm 1 recovers circuits: sample size against theory", 45

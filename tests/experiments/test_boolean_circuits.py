@@ -125,7 +125,8 @@ def test_figure_1_takes_the_worst_seed():
     ]
     found = drawn(figure1, settings, results_of(rows))
     assert found["biased"].value == pytest.approx(0.9996) and found["uniform"].value == pytest.approx(0.003)
-    assert found["transition/below"].value == 0 and found["transition/above"].value == 0.75
+    assert found["transition/below"].value == 0 and found["transition/above"].value == 1
+    assert found["transition/perfect"].value == 0.5
 
 
 def test_figure_4_is_held_against_chance(monkeypatch):

@@ -7,7 +7,10 @@ The paper gives neither rate, batch size, loss nor number of steps: here hinge l
 initialization, and a rate and a batch size at which few examples are enough (see `Settings`). A run ends when it
 classifies 8,192 points without a mistake; all others go on to the same last step. The test set has 100,000 fresh
 points at every record. The second panel, which the paper does not have, runs over p, and at paper scale over k: each
-parity has a bias at which it becomes learnable in so many steps.
+parity has a bias at which it becomes learnable in so many steps. There a run counts from an accuracy of 95% on: the
+last patterns of the k bits to be learned are the rare ones, and stronger bias makes them rarer. At p = 0.7 all five
+bits are -1 with probability 0.3^5 = 0.0024, and runs stay at 99.76% for thousands of steps; our first reading, 99.9%
+at every p, drew that as a failure.
 """
 
 from collections.abc import Iterator
@@ -30,8 +33,8 @@ from ..base import Claim, Measured, Region
 N, K, WIDTH = 128, 5, 128
 P = 0.6
 TEST = 100_000
-LEARNED = 0.999
-"""The least accuracy of a run that counts as having learned in the second panel."""
+PERFECT, LEARNED = 0.999, 0.95
+"""Least accuracies: of a perfect solution, and of a run that counts as having learned in the second panel."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def claims(settings: Settings) -> list[Claim]:
             f"with p = {P} training converges to a perfect solution ({runs}); the least test accuracy over seeds, on "
             f"{TEST:,} points",
             1.0,
-            Region(low=LEARNED),
+            Region(low=PERFECT),
         ),
         Claim(
             "uniform",
@@ -105,7 +108,7 @@ def claims(settings: Settings) -> list[Claim]:
         Claim(
             "transition/below",
             f"without bias the parity of {K} bits is not learned; the fraction of seeds at p = 0.5 with an accuracy of "
-            "at least 99.9%",
+            f"at least {LEARNED:.0%}",
             0.0,
             Region(high=0.5),
         ),
@@ -114,6 +117,14 @@ def claims(settings: Settings) -> list[Claim]:
             f"with more bias it is; the same fraction at p = {P} to {highest}",
             None,
             Region(low=0.5),
+        ),
+        Claim(
+            "transition/perfect",
+            f"and perfectly; the fraction of seeds at p = {highest} with an accuracy of at least {PERFECT:.1%}",
+            None,
+            Region(low=0.5),
+            {"quick": "inconclusive"},
+            "Both seeds end at 99.77%, all but the pattern of five -1, which has probability 0.0024 at p = 0.7.",
         ),
     ]
 
@@ -125,9 +136,9 @@ def last_accuracy(results: Results) -> pd.DataFrame:
     return last.assign(accuracy=1 - last.fresh_error)
 
 
-def learned(runs: pd.DataFrame) -> Measured:
-    """The fraction of runs that reached the accuracy, with Wilson's interval."""
-    count = int((runs.accuracy >= LEARNED).sum())
+def learned(runs: pd.DataFrame, accuracy: float = LEARNED) -> Measured:
+    """The fraction of runs that reached an accuracy, with Wilson's interval."""
+    count = int((runs.accuracy >= accuracy).sum())
     return Measured(count / len(runs), wilson_interval(count, len(runs)))
 
 
@@ -146,6 +157,7 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
         "uniform": Measured(abs(farthest - 0.5), (0.0 if low <= 0.5 <= high else ends[0], ends[1])),
         "transition/below": learned(here[here.p == 0.5]),
         "transition/above": learned(here[here.p >= P]),
+        "transition/perfect": learned(here[here.p == max(P, *settings.sweep)], PERFECT),
     }
 
 
@@ -189,6 +201,6 @@ def draw_transition(axis: Axes, last: pd.DataFrame, settings: Settings) -> None:
             elinewidth=0.7,
             label=f"k = {k}",
         )
-    axis.set(xlabel="p = P[a bit is 1]", ylabel="seeds with accuracy ≥ 99.9%", ylim=(-0.05, 1.05))
+    axis.set(xlabel="p = P[a bit is 1]", ylabel=f"seeds with accuracy ≥ {LEARNED:.0%}", ylim=(-0.05, 1.05))
     axis.set_title(f"after {settings.steps:,} steps (bars: 95%)")
-    axis.legend(fontsize=8, loc="lower right")
+    axis.legend(fontsize=8, loc="upper left")
