@@ -136,6 +136,7 @@ if TYPE_CHECKING:
         LinearFall as LinearFall,
         Optimizer as Optimizer,
         Outcome as Outcome,
+        PackedPatterns as PackedPatterns,
         Parameters as Parameters,
         Progress as Progress,
         RegularizedHinge as RegularizedHinge,
@@ -179,7 +180,7 @@ _HOMES = {
     "TernaryInitialization TernaryPairs Transformer TriangleWave UniformInitialization Zigzag "
     "indicator_network realize relu relu6 sigmoid square",
     "training": "AbstractRecord ChosenLoss Confidence ErrorsByPart FirstThen FreshError FreshLoss Hinge LayerDrift "
-    "LearnedCircuit LinearFall Optimizer Outcome Parameters Progress RegularizedHinge Runs SampleError "
+    "LearnedCircuit LinearFall Optimizer Outcome PackedPatterns Parameters Progress RegularizedHinge Runs SampleError "
     "SamplePatterns Snapshot TopAccuracy TreePatterns Updates ValidationError Weights correlation drift "
     "follow gate_history learn_circuits logistic plan square_loss train train_gates",
 }

@@ -207,29 +207,29 @@ EXPERIMENTS = {
         "symmetry.beyond", "how far the symmetric start reaches: Adam, batches, activations, other functions", 50
     ),
     "boolean-circuits/fig1": ExperimentEntry(
-        "boolean_circuits.figure1", "a parity of 5 of 128 bits: uniform bits against biased ones", 200
+        "boolean_circuits.figure1", "a parity of 5 of 128 bits: uniform bits against biased ones", 180
     ),
     "boolean-circuits/recovery": ExperimentEntry(
-        "boolean_circuits.recovery", "Algorithm 1 recovers circuits: sample size against theory", 60
+        "boolean_circuits.recovery", "Algorithm 1 recovers circuits: sample size against theory", 45
     ),
     "boolean-circuits/regularizer": ExperimentEntry(
-        "boolean_circuits.regularizer", "the printed sign of the regularizer fails, the other one does not", 10
+        "boolean_circuits.regularizer", "the printed sign of the regularizer fails, the other one does not", 12
     ),
-    "boolean-circuits/lemmas": ExperimentEntry("boolean_circuits.lemmas", "Lemmas 15 to 22 along runs", 10),
+    "boolean-circuits/lemmas": ExperimentEntry("boolean_circuits.lemmas", "Lemmas 15 to 22 along runs", 14),
     "boolean-circuits/necessity": ExperimentEntry(
-        "boolean_circuits.necessity", "without correlation gates collapse; uniform parities", 15
+        "boolean_circuits.necessity", "without correlation greedy layerwise training fails: gates, squares", 30
     ),
     "boolean-circuits/log-parity": ExperimentEntry(
-        "boolean_circuits.log_parity", "parities of log n biased bits: polynomial steps and examples", 15
+        "boolean_circuits.log_parity", "parities of log n biased bits: polynomial steps and examples", 20
     ),
     "boolean-circuits/comparison": ExperimentEntry(
-        "boolean_circuits.comparison", "layerwise training against end-to-end training", 30
+        "boolean_circuits.comparison", "layerwise training against end-to-end training", 35
     ),
     "boolean-circuits/shallow": ExperimentEntry(
-        "boolean_circuits.shallow", "depth-two networks: sign-rank from both sides, width by training", 45
+        "boolean_circuits.shallow", "depth-two networks: sign-rank from both sides, width by training", 50
     ),
     "boolean-circuits/fig4": ExperimentEntry(
-        "boolean_circuits.figure4", "the class of an image from one random patch", 30
+        "boolean_circuits.figure4", "the class of an image from one random patch", 35
     ),
 }
 

@@ -67,10 +67,9 @@ def sign_rank_found(
     """
     best = None
     for rank in range(min(largest, *signs.shape), 0, -1):
-        found = [
-            each for seed in range(tries) if (each := low_rank_signs(signs, rank, seed=seed, steps=steps)).margin > 0
-        ]
-        if not found:
+        searches = (low_rank_signs(signs, rank, seed=seed, steps=steps) for seed in range(tries))
+        found = next((each for each in searches if each.margin > 0), None)
+        if found is None:
             return best
-        best = found[0]
+        best = found
     return best

@@ -22,7 +22,8 @@ def reproduce(
         "out/reproduce"
     ),
     data: Annotated[
-        Path | None, typer.Option(help="Folder with the idx files of MNIST; else PARITYLAB_DATA names it.")
+        Path | None,
+        typer.Option(help="Folder with MNIST's idx or CIFAR-10's binary files; else PARITYLAB_DATA names it."),
     ] = None,
     executor: Annotated[str | None, typer.Option(help="A Dask cluster: dask://HOST:PORT. This machine if not.")] = None,
     as_json: AsJson = False,
@@ -61,10 +62,13 @@ def reproduce(
 
 
 def use_data(folder: Path) -> None:
-    """From here on this process, and those that it starts, find MNIST there; if it is not there, that is said now."""
-    from ..distributions.digits import VARIABLE, find_mnist
+    """From here on this process, and those that it starts, find data there; if there is none, that is said now."""
+    from ..distributions.data_sets import VARIABLE
+    from ..distributions.digits import find_mnist
+    from ..distributions.images import find_cifar10
 
-    find_mnist(folder)
+    if find_cifar10(folder) is None:
+        find_mnist(folder)
     os.environ[VARIABLE] = str(folder.resolve())
 
 

@@ -10,9 +10,11 @@ from .changes import (
     Mixture as Mixture,
     ShiftedInputs as ShiftedInputs,
 )
+from .data_sets import (
+    Images as Images,
+)
 from .digits import (
     Digits as Digits,
-    Images as Images,
     mnist as mnist,
     pooled as pooled,
     small_digits as small_digits,

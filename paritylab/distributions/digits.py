@@ -14,12 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import UInt8
 
 from ..runtime import cache_folder
+from .data_sets import CIFAR10, MNIST, VARIABLE, Images, named_folder, path_in
 from .idx import contents, parse_idx, unpacked
-
-VARIABLE = "PARITYLAB_DATA"
 
 FILES = {
     "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
@@ -33,13 +31,6 @@ MIRRORS = ("https://storage.googleapis.com/cvdf-datasets/mnist/", "https://ossci
 PATIENCE_SECONDS = 20
 
 WHAT_TO_DO = f"Put {', '.join(FILES)} (or the same with .gz) into a folder and name it with --data or {VARIABLE}."
-
-
-class Images(NamedTuple):
-    """Images of single digits, and which digits they are."""
-
-    pixels: UInt8[np.ndarray, "images height width"]
-    digits: UInt8[np.ndarray, " images"]
 
 
 class Digits(NamedTuple):
@@ -59,7 +50,7 @@ def mnist(folder: str | os.PathLike[str] | None = None, *, download: bool = True
     >>> mnist("nowhere", download=False)
     Traceback (most recent call last):
         ...
-    ValueError: nowhere is not a folder. Name one that holds MNIST, or none to download it.
+    ValueError: nowhere is not a folder. Name one that holds MNIST or CIFAR-10 with --data or PARITYLAB_DATA.
     """
     place = find_mnist(folder)
     if place is None:
@@ -88,7 +79,9 @@ def pooled(digits: Digits, by: int) -> Digits:
     """
     if by < 1 or any(side % by for side in digits.train.pixels.shape[1:]):
         raise ValueError(f"Images of {digits.train.pixels.shape[1:]} pixels cannot be cut into squares of by={by}.")
-    return Digits(digits.name, *(Images(_pooled(part.pixels, by), part.digits) for part in (digits.train, digits.test)))
+    return Digits(
+        digits.name, *(Images(_pooled(part.pixels, by), part.classes) for part in (digits.train, digits.test))
+    )
 
 
 def _pooled(pixels: np.ndarray, by: int) -> np.ndarray:
@@ -107,25 +100,18 @@ def _paired(pixels: np.ndarray, digits: np.ndarray, part: str, place: Path) -> I
 
 
 def find_mnist(folder: str | os.PathLike[str] | None = None) -> Path | None:
-    """The folder in which MNIST lies on this machine; a folder that is named must hold it."""
-    named = folder or os.environ.get(VARIABLE)
-    if not named:
-        cache = data_cache()
-        return cache if all(path.is_file() for path in (path_in(cache, name) for name in FILES)) else None
-    place = Path(named)
-    if not place.is_dir():
-        raise ValueError(f"{place} is not a folder. Name one that holds MNIST, or none to download it.")
-    if (place / "mnist").is_dir():
-        place = place / "mnist"
-    if missing := [name for name in FILES if not path_in(place, name).is_file()]:
-        raise ValueError(f"{place} holds neither {missing[0]} nor {missing[0]}.gz. {WHAT_TO_DO}")
-    return place
+    """The folder in which MNIST lies on this machine.
 
-
-def path_in(folder: Path, name: str) -> Path:
-    """The file with this name, as it is or gzipped."""
-    plain = folder / name
-    return plain if plain.is_file() else folder / f"{name}.gz"
+    A folder that is named must hold it; one that `PARITYLAB_DATA` names may hold another data set instead.
+    """
+    place = named_folder(folder)
+    if place is not None and (folder or MNIST.inside(place) or not CIFAR10.inside(place)):
+        inside = place / MNIST.subfolder if (place / MNIST.subfolder).is_dir() else place
+        if missing := [name for name in FILES if not path_in(inside, name).is_file()]:
+            raise ValueError(f"{inside} holds neither {missing[0]} nor {missing[0]}.gz. {WHAT_TO_DO}")
+        return inside
+    cache = data_cache()
+    return cache if all(path_in(cache, name).is_file() for name in FILES) else None
 
 
 def data_cache() -> Path:

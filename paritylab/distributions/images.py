@@ -16,20 +16,13 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray, UInt8
 
 from .base import AbstractDistribution, Examples, Support
-from .digits import VARIABLE
+from .data_sets import CIFAR10, VARIABLE, Images, named_folder
 
-CIFAR_FOLDER, CIFAR_SIDE, CIFAR_RECORD = "cifar-10-batches-bin", 32, 1 + 3 * 32 * 32
+CIFAR_SIDE, CIFAR_RECORD = 32, 1 + 3 * 32 * 32
 CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 ENDINGS = (".png", ".jpg", ".jpeg")
 TEST_SHARE = 5
 """Of a folder that has no test part, every fifth image of a class is kept for testing."""
-
-
-class Images(NamedTuple):
-    """Images of one size, and the number of each one's class."""
-
-    pixels: UInt8[np.ndarray, "images height width channels"]
-    classes: Int[np.ndarray, " images"]
 
 
 class ImageSet(NamedTuple):
@@ -41,23 +34,10 @@ class ImageSet(NamedTuple):
     test: Images
 
 
-def named_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
-    """The folder that a caller, or else `PARITYLAB_DATA`, names."""
-    named = folder or os.environ.get(VARIABLE)
-    if not named:
-        return None
-    place = Path(named)
-    if not place.is_dir():
-        raise ValueError(f"{place} is not a folder. Name one that holds images with --data or {VARIABLE}.")
-    return place
-
-
 def find_cifar10(folder: str | os.PathLike[str] | None = None) -> Path | None:
-    """Where CIFAR-10's binary files are: in the named folder itself or in its subfolder of that name."""
+    """Where CIFAR-10's binary files are: in the named folder itself or in its subfolder `cifar-10-batches-bin`."""
     place = named_folder(folder)
-    if place is None:
-        return None
-    return next((each for each in (place, place / CIFAR_FOLDER) if (each / "test_batch.bin").is_file()), None)
+    return None if place is None else CIFAR10.inside(place)
 
 
 def cifar10(folder: str | os.PathLike[str] | None = None) -> ImageSet:
@@ -69,7 +49,7 @@ def cifar10(folder: str | os.PathLike[str] | None = None) -> ImageSet:
     >>> cifar10("nowhere")
     Traceback (most recent call last):
         ...
-    ValueError: nowhere is not a folder. Name one that holds images with --data or PARITYLAB_DATA.
+    ValueError: nowhere is not a folder. Name one that holds MNIST or CIFAR-10 with --data or PARITYLAB_DATA.
     """
     place = find_cifar10(folder)
     if place is None:

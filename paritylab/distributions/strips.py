@@ -13,7 +13,8 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt8
 from ..runtime import memory
 from .base import AbstractDistribution, Examples, Support
 from .changes import HeldOut
-from .digits import Digits, Images
+from .data_sets import Images
+from .digits import Digits
 
 Scaling = Literal["unit", "signs", "standard"]
 SCALINGS: tuple[Scaling, ...] = get_args(Scaling)

@@ -10,10 +10,7 @@ from .gates import (
     train_gates as train_gates,
 )
 from .layerwise import (
-    AbstractPatterns as AbstractPatterns,
     LearnedCircuit as LearnedCircuit,
-    SamplePatterns as SamplePatterns,
-    TreePatterns as TreePatterns,
     follow as follow,
     learn_circuits as learn_circuits,
 )
@@ -31,6 +28,12 @@ from .optimizers import (
 )
 from .outcomes import (
     Outcome as Outcome,
+)
+from .patterns import (
+    AbstractPatterns as AbstractPatterns,
+    PackedPatterns as PackedPatterns,
+    SamplePatterns as SamplePatterns,
+    TreePatterns as TreePatterns,
 )
 from .plans import (
     Cell as Cell,

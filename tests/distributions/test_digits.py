@@ -57,7 +57,7 @@ def lay(folder, **changed):
 def same(found):
     for part, expected in ((found.train, TRAIN), (found.test, TEST)):
         np.testing.assert_array_equal(part.pixels, expected.pixels)
-        np.testing.assert_array_equal(part.digits, expected.digits)
+        np.testing.assert_array_equal(part.classes, expected.classes)
     return found.name == "MNIST"
 
 
@@ -143,7 +143,7 @@ def test_the_small_digits_are_those_of_scikit_learn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", SimpleNamespace(datasets=fake))
     monkeypatch.setitem(sys.modules, "sklearn.datasets", fake)
     found = small_digits()
-    assert (found.train.digits.tolist(), found.test.digits.tolist()) == ([0, 1, 2, 3, 5, 6, 7, 8], [4, 9])
+    assert (found.train.classes.tolist(), found.test.classes.tolist()) == ([0, 1, 2, 3, 5, 6, 7, 8], [4, 9])
     np.testing.assert_array_equal(found.test.pixels, np.round(images[[4, 9]] * 255 / 16))
 
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
@@ -155,14 +155,16 @@ def test_the_small_digits_are_those_of_scikit_learn(monkeypatch):
 def test_scikit_learn_ships_1797_digits():
     found = small_digits()
     assert (found.train.pixels.shape, found.test.pixels.shape) == ((1438, 8, 8), (359, 8, 8))
-    assert (found.train.pixels.max(), set(found.test.digits.tolist())) == (255, set(range(10)))
+    assert (found.train.pixels.max(), set(found.test.classes.tolist())) == (255, set(range(10)))
 
 
 def test_a_strip_shows_its_digits_side_by_side():
     law = pl.Strips(TRAIN, 3, strips.scaled("signs", TRAIN))
     x, y = (np.asarray(part) for part in law.sample(pl.root_key(0), 50))
     shown = np.round((x.reshape(50, 4, 3, 2) + 1) * 255 / 2)
-    known = {image.tobytes(): int(digit) for image, digit in zip(TRAIN.pixels.astype(float), TRAIN.digits, strict=True)}
+    known = {
+        image.tobytes(): int(digit) for image, digit in zip(TRAIN.pixels.astype(float), TRAIN.classes, strict=True)
+    }
     sums = [sum(known[strip[:, place].copy().tobytes()] for place in range(3)) for strip in shown.astype(float)]
     np.testing.assert_array_equal(y, [(-1) ** total for total in sums])
     assert law.n == 24 and len(set(y.tolist())) == 2
@@ -175,7 +177,7 @@ def test_scales_of_grey():
     task = pl.digit_strips(pl.Digits("tiny", TRAIN, TEST), 2, "standard")
     assert isinstance(task.train, pl.Strips) and isinstance(task.test, pl.Strips)
     np.testing.assert_array_equal(task.test.values, task.train.values)
-    np.testing.assert_array_equal(task.clean().digits, TEST.digits)
+    np.testing.assert_array_equal(task.clean().digits, TEST.classes)
 
 
 def test_one_law_trains_and_another_examines():

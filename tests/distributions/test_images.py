@@ -6,14 +6,16 @@ import pytest
 from PIL import Image
 
 import paritylab as pl
-from paritylab.distributions.images import CIFAR_FOLDER, CIFAR_RECORD, made_up_images
+from paritylab.distributions.data_sets import CIFAR10, named_folder
+from paritylab.distributions.digits import find_mnist
+from paritylab.distributions.images import CIFAR_RECORD, find_cifar10, made_up_images
 
 
 @pytest.fixture
 def cifar(tmp_path, monkeypatch):
     """Two files of a few records in CIFAR-10's format: class, then red, green and blue planes."""
     chance = np.random.default_rng(0)
-    folder = tmp_path / CIFAR_FOLDER
+    folder = tmp_path / CIFAR10.subfolder
     folder.mkdir()
     for name, count in (("data_batch_1.bin", 6), ("test_batch.bin", 3)):
         records = chance.integers(0, 256, (count, CIFAR_RECORD), np.uint8)
@@ -29,6 +31,19 @@ def test_cifar_files_are_read_plane_by_plane(cifar):
     raw = np.frombuffer((cifar / "data_batch_1.bin").read_bytes(), np.uint8).reshape(6, CIFAR_RECORD)
     row, column, green = 5, 7, 1
     assert images.train.pixels[2, row, column, green] == raw[2, 1 + 1024 * green + 32 * row + column]
+
+
+def test_one_named_folder_serves_all_data_sets(cifar, tmp_path, monkeypatch):
+    """CIFAR-10 is found in a folder or its subfolder; where it is, MNIST may be missing, unless a caller asks."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for named in (tmp_path, cifar):
+        monkeypatch.setenv("PARITYLAB_DATA", str(named))
+        assert find_cifar10() == cifar and find_mnist() is None and find_cifar10(named) == cifar
+    with pytest.raises(ValueError, match="holds neither train-images-idx3-ubyte"):
+        find_mnist(tmp_path)
+    monkeypatch.setenv("PARITYLAB_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(ValueError, match="Name one that holds MNIST or CIFAR-10"):
+        named_folder()
 
 
 def test_patches_are_cut_out_of_images(cifar):

@@ -1,13 +1,43 @@
 """What the experiments of boolean-circuits compute, small."""
 
+import dataclasses
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import paritylab as pl
 from paritylab.analysis import audit
-from paritylab.experiments.boolean_circuits import lemmas, necessity, recovery
-from paritylab.experiments.boolean_circuits.problems import generative, problem, sample, wrong_points
-from paritylab.figures import plot_circuit
+from paritylab.experiments.boolean_circuits import (
+    comparison,
+    figure1,
+    figure4,
+    halves,
+    lemmas,
+    necessity,
+    recovery,
+    shallow,
+)
+from paritylab.experiments.boolean_circuits.problems import generative, packed_sample, problem, sample, wrong_points
+from paritylab.experiments.reproduce import judged
+from paritylab.figures import plot_circuit, plt
+from paritylab.sweep import Results
+
+
+def results_of(rows):
+    """Results of runs, or of runs that never were: plain values, and lists over steps."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    plain = lambda value: value.item() if isinstance(value, np.generic) else value
+    table = {name: [plain(row.get(name)) for row in rows] for name in names}
+    return Results(pa.table({"run": [str(i) for i in range(len(rows))], **table}), 0)
+
+
+def drawn(experiment, settings, results):
+    """What an experiment measures, with its figures drawn."""
+    for figure in experiment.plot(settings, results).values():
+        figure.canvas.draw()
+        plt.close(figure)
+    return {claim.name: measured for claim, measured in judged(experiment, settings, results)}
 
 
 def test_samples_begin_alike():
@@ -15,19 +45,15 @@ def test_samples_begin_alike():
     (small, _), (large, labels) = sample(law, 10, 3), sample(law, 5000, 3)
     np.testing.assert_array_equal(small, large[:10])
     assert labels.shape == (5000,)
+    packed, plain = packed_sample(law, 4100, 3), pl.PackedPatterns.of(large[:4100], labels[:4100])
+    np.testing.assert_array_equal(packed.inputs, plain.inputs)
+    np.testing.assert_array_equal(packed.labels, plain.labels)
 
 
 def test_a_circuit_differs_from_another_where_it_does():
     one, other = pl.circuit_from_formula("AND(x0,x1)"), pl.circuit_from_formula("OR(x0,x1)")
-    points = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]], np.float32)
+    points = pl.PackedPatterns.of(np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]), np.ones(4))
     assert wrong_points(one, other, points) == 2 and wrong_points(one, one, points) == 0
-
-
-def test_recovery_grows_with_the_sample_and_is_exact():
-    rows = recovery.runs("generative", 2, 8, 0)
-    largest = [row for row in rows if row["multiple"] == max(recovery.MULTIPLES)]
-    assert all(row["recovered"] and row["wrong_points"] == 0 and row["error"] == 0 for row in largest)
-    assert all(row["samples"] < row["bound"] for row in rows)
 
 
 def test_the_size_for_nine_in_ten_is_interpolated():
@@ -35,11 +61,6 @@ def test_the_size_for_nine_in_ten_is_interpolated():
     recovered = (np.arange(10)[:, None] < 10 * fractions).astype(float)
     assert recovery.size_for(recovered) == pytest.approx(np.sqrt(1.4), rel=1e-9)  # halfway between 0.8 and 1
     assert recovery.size_for(np.zeros((5, 7))) == np.inf
-
-
-def test_uniform_parities_collapse():
-    (row,) = necessity.parity(8, 3, 0.0, 1)
-    assert row["error"] == 0.5 and row["collapsed"] == 1.0 and "Local correlation fails at gate" in row["verdict"]
 
 
 def test_lemmas_hold_along_a_level_and_not_with_the_printed_sign():
@@ -72,3 +93,109 @@ def test_a_circuit_is_drawn_with_its_gates():
     assert {text.get_text() for text in figure.axes[0].texts} == {"OR", "AND", "NAND", "x0", "x1", "x2", "x3"}
     with pytest.raises(ValueError, match="coloured by 3 numbers"):
         plot_circuit(circuit, np.ones(4), "|c|")
+
+
+def test_recovery_is_measured_over_circuits(monkeypatch):
+    monkeypatch.setattr(recovery, "DEEPEST", 3)
+    cases = (recovery.Case("generative", 2, 8), recovery.Case("biased parity", 2, 3))
+    settings = recovery.Settings(cases=cases, stepping=True)
+    rows = [
+        {"family": family, "depth": depth, **row}
+        for family, depth, trials in cases
+        for row in recovery.runs(family, depth, trials, 0)
+    ]
+    largest = [row for row in rows if row["multiple"] == max(recovery.MULTIPLES)]
+    assert all(row["recovered"] and row["wrong_points"] == 0 and row["error"] == 0 for row in largest)
+    assert all(row["samples"] < row["bound"] for row in rows)
+    rows += [{"family": "deepest", "method": how, **recovery.deepest(3, how)} for how in ("jump", "step")]
+    found = drawn(recovery, settings, results_of(rows))
+    assert found["generative/d2/recovers"].value == 1 and found["points"].value == 0
+    assert found["d3/gates"].value == found["d3/step/gates"].value == 7
+    assert found["below-theorem"].value > 1 and 0.2 < found["generative/d2/size"].value < 4
+
+
+def test_figure_1_takes_the_worst_seed():
+    settings = dataclasses.replace(figure1.SETTINGS["quick"], steps=4000)
+    steps = [0, 2000, 4000]
+    errors = {0.5: (0.497, 0.502), 0.6: (0.0, 0.0004), 0.55: (0.4,), 0.7: (0.0, 0.002)}
+    rows = [
+        {"p": p, "k": 5, "recorded_step": steps, "fresh_error": [0.5, 0.5, last]}
+        for p, ends in errors.items()
+        for last in ends
+    ]
+    found = drawn(figure1, settings, results_of(rows))
+    assert found["biased"].value == pytest.approx(0.9996) and found["uniform"].value == pytest.approx(0.003)
+    assert found["transition/below"].value == 0 and found["transition/above"].value == 1
+    assert found["transition/perfect"].value == 0.5
+
+
+def test_figure_4_is_held_against_chance(monkeypatch):
+    monkeypatch.delenv("PARITYLAB_DATA", raising=False)
+    settings = figure4.SETTINGS["quick"]
+    rows = [
+        {"side": side, "recorded_step": [0, settings.steps], "top_1": [0.1, top], "top_5": [0.5, 0.5 + top]}
+        for side, top in zip(settings.sides, (0.12, 0.2, 0.25, 0.3), strict=True)
+    ]
+    found = drawn(figure4, settings, results_of(rows))
+    assert found["3x3/top1"].value == pytest.approx(2) and found["3x3/top5"].value == pytest.approx(1.4)
+    assert found["grows"].value == pytest.approx(0.1)
+    assert all("made-up textures" in claim.statement for claim in figure4.claims(settings))
+
+
+def test_the_comparison_counts_what_was_learned():
+    settings = comparison.SETTINGS["quick"]
+    rows = [{"way": "layerwise", "depth": 3, "learned": i < 9} for i in range(10)]
+    curve = {"recorded_step": [0, 100, 2000], "fresh_error": [0.5, 0.2, 0.1]}
+    rows += [
+        {"way": way, "depth": 3, "outcome": "learned" if i < count else "out_of_steps", **curve}
+        for way, count in (("gates", 4), ("dense", 10))
+        for i in range(10)
+    ]
+    found = drawn(comparison, settings, results_of(rows))
+    assert found["d3/layerwise"].value == 0.9 and found["d3/no-worse"].value == pytest.approx(0.5)
+
+
+def test_greedy_training_fails_on_squares_and_on_uniform_parities():
+    settings = necessity.SETTINGS["quick"]
+    rows = [{"n": n, "k": k, "mean": mean, **row} for n, k in necessity.PARITIES for mean in (0.0, necessity.BIAS)
+            for row in necessity.parity(n, k, mean, 1)]  # fmt: skip
+    assert rows[0]["error"] == 0.5 and "Local correlation fails at gate" in rows[0]["verdict"]
+    rows += necessity.random_circuits(0, 12)
+    rows += [{"way": "gradient", **row} for row in necessity.enumerated(2, 10, 4, 2)]
+    rows += [{"way": way, "outcome": outcome} for way, outcome in (("alone", "out_of_steps"), ("together", "learned"))]
+    found = drawn(necessity, settings, results_of(rows))
+    assert found["squares/gradient"].value == 0 and found["squares/alone"].value == 0
+    assert found["uniform/n16-k4/collapse"].value == 1 and found["biased/n16-k4/error"].value == 0
+    assert found["sufficient"].value == 0
+
+
+def test_networks_keep_within_lemma_23_and_theorem_12():
+    for row in halves.integer_networks(4, 5):
+        assert row["over_corrected"] <= 1 and row["over_printed"] <= 1
+    for row in halves.random_networks(3, 10):
+        assert row["off"] <= 1 and row["same_signs"] and row["rank_over_bound"] <= 1
+    first, second = np.array([[1.0], [0.0]]), np.array([[1.0], [0.0]])
+    or_of_two = halves.Network(first, second, np.array([1.0, 1.0]), np.array([1.0, -0.5]))
+    assert or_of_two.matrix().tolist() == [[2.5, 0.5], [0.5, -0.5]]
+    assert halves.theorem12(or_of_two, np.array([[1.0, 1.0], [1.0, -1.0]]))["margin"] == 0.5
+    assert halves.theorem12(or_of_two, np.array([[1.0, 1.0], [1.0, 1.0]]))["margin"] == -0.5
+
+
+def test_sign_ranks_and_widths_stand_side_by_side():
+    settings = shallow.SETTINGS["quick"]
+    rows = [{"part": "ranks", "function": name, "plain": 2 ** (half / 2), "weighted": 3.0, "above": 6.0}
+            for name, half in halves.FUNCTIONS.items()]  # fmt: skip
+    rows += [{"part": "integer", **row} for row in halves.integer_networks(4, 3)]
+    rows += [{"part": "random", **row} for row in halves.random_networks(3, 3)]
+    known = {"margin": 0.5, "weight": 1.0, "off": 0.2, "same_signs": True, "rank_over_bound": 0.1}
+    rows += [{"part": "trained", "function": name, **known} for name in shallow.TRAINED]
+    rows += [
+        {"part": "widths", "function": name, "width": width, "outcome": "learned" if width > 4 else "out_of_steps"}
+        for name, widths in settings.widths
+        for width in widths
+    ]
+    found = drawn(shallow, settings, results_of(rows))
+    assert found["order"].value == 0.5 and found["theorem12/trained/rank"].value == 0.1
+    assert found["width/f_2"].value == 1 and found["width/f_2/bound"].value >= 1
+    line = shallow.needed(results_of(rows).table(), settings)[1]
+    assert (line.function, line.some, line.most, line.lemma23) == ("inner product 4", 16, 16, 1)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import paritylab as pl
 from paritylab.cli import app
-from paritylab.distributions.digits import VARIABLE
+from paritylab.distributions.data_sets import VARIABLE
 from paritylab.experiments.base import Measured
 from paritylab.experiments.learning_parities import mnist
 from paritylab.experiments.reproduce import judged

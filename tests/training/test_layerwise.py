@@ -13,7 +13,7 @@ from paritylab.analysis import gate_tables
 from paritylab.networks.gates import first_gates, first_levels, hard_tanh
 from paritylab.targets.gates import PATTERNS
 from paritylab.training.gates import default_rate
-from paritylab.training.layerwise import SamplePatterns, TreePatterns
+from paritylab.training.patterns import PackedPatterns, SamplePatterns, TreePatterns
 
 WIDTH, POINTS, STEPS = 12, 96, 500
 CIRCUIT = pl.circuit_from_formula("OR(AND(x0,x1),NAND(x2,x3))")
@@ -150,6 +150,21 @@ def test_width_four_is_enough_for_every_gate():
         assert jax.vmap(level)(jnp.asarray(PATTERNS, jnp.float32))[:, 0].tolist() == list(outputs)
 
 
+def test_packed_samples_are_counted_as_plain_ones_at_every_level():
+    chance = np.random.default_rng(5)
+    x, y = chance.choice([-1.0, 1.0], (200, 8)), chance.choice([-1.0, 1.0], 200)
+    packed = PackedPatterns.joined([PackedPatterns.of(x[:128], y[:128]), PackedPatterns.of(x[128:], y[128:])])
+    for size in (200, 128, 67):
+        one, other = SamplePatterns(x[:size], y[:size]), packed.first(size)
+        while one.gates:
+            for counted, bits in zip(one.tables(), other.tables(), strict=True):
+                np.testing.assert_allclose(bits, counted, atol=1e-15)
+            outputs = chance.choice([-1.0, 1.0], (one.gates, 4))
+            one, other = one.above(outputs), other.above(outputs)
+        signs = 1 - 2 * np.unpackbits(other.inputs.view(np.uint8), count=size, bitorder="little").astype(float)
+        np.testing.assert_array_equal(signs, one.x[:, 0])
+
+
 def test_hard_tanh_is_flat_from_one_on():
     slope = jax.vmap(jax.grad(lambda z: hard_tanh(z)))(jnp.array([-2.0, -1.0, 0.3, 1.0]))
     assert slope.tolist() == [0, 0, 1, 0]
@@ -166,6 +181,9 @@ def test_end_to_end_and_layerwise_start_from_the_same_network():
     ("make", "words"),
     [
         (lambda: SamplePatterns(np.ones((3, 5)), np.ones(3)), "an even number of signs"),
+        (lambda: PackedPatterns.of(np.ones((3, 4)), np.ones(2)), "one label each"),
+        (lambda: PackedPatterns.of(np.ones((3, 4)), np.ones(3)).first(4), "1 to 3 examples"),
+        (lambda: PackedPatterns.joined([PackedPatterns.of(np.ones((3, 4)), np.ones(3))] * 2), "Only the last"),
         (lambda: pl.train_gates(first_gates(2, 3, key=pl.root_key(0)), np.ones((3, 4))), "need a table of 2 x 4"),
         (lambda: pl.train_gates(first_gates(1, 3, key=pl.root_key(0)), np.ones((1, 4)), rate=0.0), "a rate > 0"),
         (lambda: pl.learn_circuits([], width=3, regularizer=0.1), "circuits of one size"),

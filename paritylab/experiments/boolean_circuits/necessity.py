@@ -3,11 +3,13 @@
 The paper says that where an influential gate has no correlation with the label, its neural gate is drawn to one
 constant at all patterns, and Algorithm 1 fails. Its example is a parity under the uniform distribution.
 
-Two pictures. First, parities of k out of n uniform bits: every gate below the top has correlation 0; beside
+Three pictures. First, parities of k out of n uniform bits: every gate below the top has correlation 0; beside
 them the same parities with bits of mean 0.2 (p = 0.6). Second, random circuits of the ten gates that depend on both
 inputs (n = 8) under random product distributions, labels swapped where E[y] < 0: where the assumptions of Theorem 4
 hold the population form must recover the label exactly; where local correlation fails nothing is promised. Exact,
-but for the choice of circuits.
+but for the choice of circuits. Third, the counter-example of hidden-progress, Appendix C.7, to greedy layerwise
+training: networks of squares learn the parity of 4 of 10 uniform bits with all layers together, while the first layer
+alone, with a head of its own, has no gradient at all (`hidden-progress/counterexample` has the whole of it).
 """
 
 from collections.abc import Iterator
@@ -24,7 +26,9 @@ from ...analysis import audit
 from ...figures import INKS, panels
 from ...statistics import wilson_interval
 from ...sweep import Call, Results
+from ...training.plans import Plan
 from ..base import Claim, Measured, Region, exactly
+from ..hidden_progress.counterexample import ALWAYS, BATCH, NEVER, RATE, WIDTHS, enumerated
 from .problems import problem, safe_width
 
 PARITIES = ((8, 3), (16, 4), (64, 6))
@@ -34,15 +38,22 @@ BOTH = tuple(
     name for name in pl.GATES if name not in ("TRUE", "FALSE") and name[-5:] != "FIRST" and name[-6:] != "SECOND"
 )
 """The gates that depend on both inputs; the paper takes others out of a circuit beforehand."""
+SQUARES_N, SQUARES_K, SQUARES_STEPS = 10, 4, 20_000
+WAYS = {"alone": (2, "first layer alone,\nwith a head"), "together": (3, "three layers,\nend to end")}
+"""Of training networks of squares: the number of layers, and words."""
 
 
 @dataclass(frozen=True)
 class Settings:
     circuits: int
     seeds: int = 5
+    squares: int = 40
+    """Networks of squares."""
+    draws: int = 20
+    """Random networks of squares whose gradient is computed exactly."""
 
 
-SETTINGS = {"quick": Settings(circuits=400), "paper": Settings(circuits=4000, seeds=20)}
+SETTINGS = {"quick": Settings(circuits=400), "paper": Settings(circuits=4000, seeds=20, squares=100, draws=100)}
 
 
 def parity(n: int, k: int, mean: float, seeds: int) -> list[dict[str, object]]:
@@ -102,13 +113,25 @@ def random_circuits(first: int, circuits: int) -> list[dict[str, object]]:
     return rows
 
 
-def plan(settings: Settings) -> Iterator[Call]:
+def plan(settings: Settings) -> Iterator[Plan | Call]:
     for n, k in PARITIES:
         for mean in (0.0, BIAS):
             yield Call(parity, {"n": n, "k": k, "mean": mean, "seeds": settings.seeds}, seconds=1.0)
     for part in range(4):
         each = settings.circuits // 4
         yield Call(random_circuits, {"first": part * each, "circuits": each}, seconds=3.0)
+    exact = {"layers": 2, "n": SQUARES_N, "k": SQUARES_K, "draws": settings.draws}
+    yield Call(enumerated, exact, labels={"way": "gradient"}, seconds=1.0)
+    for way, (layers, _) in WAYS.items():
+        yield pl.plan(
+            pl.Uniform(pl.Parity(SQUARES_N, support=range(SQUARES_K))),
+            pl.MLP(WIDTHS[layers], pl.square),
+            rate=RATE,
+            batch=BATCH,
+            seeds=settings.squares,
+            steps=SQUARES_STEPS,
+            labels={"way": way},
+        )
 
 
 def claims(settings: Settings) -> list[Claim]:
@@ -151,6 +174,35 @@ def claims(settings: Settings) -> list[Claim]:
             None,
             Region(low=0.5),
         ),
+        *squares_claims(settings),
+    ]
+
+
+def squares_claims(settings: Settings) -> list[Claim]:
+    """The counter-example of hidden-progress, Appendix C.7."""
+    of = f"networks of squares, parity of {SQUARES_K} of {SQUARES_N} uniform bits"
+    return [
+        Claim(
+            "squares/gradient",
+            f"a first layer with a head of its own has no gradient ({of}, {settings.draws} random ones, all points);"
+            " the largest entry of its population gradient",
+            0.0,
+            Region(0.0, 0.0),
+        ),
+        Claim(
+            "squares/alone",
+            f"so greedy layerwise training fails ({of}, {SQUARES_STEPS:,} steps); the fraction of {settings.squares} "
+            "seeds that learn",
+            0.0,
+            NEVER,
+        ),
+        Claim(
+            "squares/together",
+            f"while three layers learn it end to end ({of}, {SQUARES_STEPS:,} steps); the fraction of "
+            f"{settings.squares} seeds",
+            1.0,
+            ALWAYS,
+        ),
     ]
 
 
@@ -170,13 +222,21 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
     failing = random[~holds]
     failed = int((failing.error > 1e-12).sum())
     measured["needed"] = Measured(failed / len(failing), wilson_interval(failed, len(failing)))
-    return measured
+    measured["squares/gradient"] = exactly(float(table[table.way == "gradient"].alone.max()))
+    return measured | {f"squares/{way}": learned(table, way) for way in WAYS}
+
+
+def learned(table: pd.DataFrame, way: str) -> Measured:
+    """The fraction of networks of squares that learned."""
+    outcomes = table[table.way == way].outcome
+    count = int((outcomes == "learned").sum())
+    return Measured(count / len(outcomes), wilson_interval(count, len(outcomes)))
 
 
 def plot(settings: Settings, results: Results) -> dict[str, Figure]:
-    """Errors of parities, and of random circuits over their slack."""
+    """Errors of parities, of random circuits over their slack, and what networks of squares learn."""
     table = results.table()
-    figure, axes = panels(1, 2, width=4.2, height=3.0)
+    figure, axes = panels(1, 3, width=3.6, height=3.1)
     draw_parities(axes[0, 0], table)
     random = table[table.circuit.notna()]
     axis = axes[0, 1]
@@ -187,8 +247,21 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     axis.set(xlabel="Δ: least |correlation| of a gate − |E[y]|", ylabel="error of Algorithm 1", ylim=(-0.02, 0.55))
     axis.set_title(f"{len(random)} random circuits on 8 bits, product laws")
     axis.legend(fontsize=8, loc="upper right")
-    figure.suptitle("Local correlation decides what layerwise training learns", fontsize=11)
+    draw_squares(axes[0, 2], table)
+    figure.suptitle("Local correlation decides what greedy layerwise training learns", fontsize=11)
     return {"necessity": figure}
+
+
+def draw_squares(axis: Axes, table: pd.DataFrame) -> None:
+    """One bar for each way of training."""
+    for i, way in enumerate(WAYS):
+        value, (low, high) = learned(table, way)
+        axis.bar(i, value, 0.5, color=INKS[1 - i])
+        axis.errorbar(i, value, [[max(value - low, 0)], [max(high - value, 0)]], color="0.2", capsize=3)
+        axis.text(i + 0.05, max(value, high) + 0.02, f"{value:.0%}", ha="left", fontsize=8)
+    axis.set_xticks(range(len(WAYS)), [words for _, words in WAYS.values()])
+    axis.set(ylabel="fraction of seeds that learn", ylim=(0, 1.15), xlim=(-0.6, len(WAYS) - 0.4))
+    axis.set_title(f"networks of squares: {SQUARES_K} of {SQUARES_N} uniform bits")
 
 
 def draw_parities(axis: Axes, table: pd.DataFrame) -> None:
@@ -200,5 +273,5 @@ def draw_parities(axis: Axes, table: pd.DataFrame) -> None:
         for place, error in zip(places, errors, strict=True):
             axis.text(place, error + 0.01, f"{error:g}", ha="center", fontsize=8)
     axis.set_xticks(np.arange(len(PARITIES)) + 0.18, [f"{k} of {n} bits" for n, k in PARITIES])
-    axis.set(ylabel="error of Algorithm 1", ylim=(0, 0.62), title="parities")
+    axis.set(ylabel="error of Algorithm 1", ylim=(0, 0.62), title="parities, network of gates")
     axis.legend(fontsize=8, loc="upper right", ncols=2)

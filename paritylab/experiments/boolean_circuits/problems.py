@@ -87,6 +87,15 @@ def sample(law: AbstractDistribution, size: int, seed: int) -> tuple[Float[np.nd
     return x, y
 
 
+def packed_sample(law: AbstractDistribution, size: int, seed: int) -> pl.PackedPatterns:
+    """The same sample in single bits, packed as it is drawn."""
+    parts = [
+        pl.PackedPatterns.of(*map(np.asarray, _chunk(law, jr.fold_in(pl.root_key(seed), i))))
+        for i in range(-(-size // CHUNK))
+    ]
+    return pl.PackedPatterns.joined(parts).first(size)
+
+
 @eqx.filter_jit
 def _chunk(law: AbstractDistribution, key: PRNGKeyArray) -> Examples:
     return law.sample(key, CHUNK)
@@ -100,16 +109,16 @@ def safe_width(n: int, failure: float = 0.001) -> int:
     return math.ceil(math.log(4 * (n - 1) / failure) / math.log(4 / 3))
 
 
-def wrong_points(circuit: pl.TreeCircuit, learned: pl.TreeCircuit, points: Float[np.ndarray, "points n"]) -> int:
+def wrong_points(circuit: pl.TreeCircuit, learned: pl.TreeCircuit, points: pl.PackedPatterns) -> int:
     """At how many points two circuits differ."""
     values = []
     for each in (circuit, learned):
-        level = pl.SamplePatterns(points, np.ones(len(points)))
+        level = points
         outputs = np.asarray(by_pattern(np.asarray(each.tables, float)))
         while level.gates:
             level = level.above(outputs[level.gates - 1 : 2 * level.gates - 1])
-        values.append(np.asarray(level.x)[:, 0])
-    return int(np.sum(values[0] != values[1]))
+        values.append(level.inputs[0])
+    return int(np.bitwise_count(values[0] ^ values[1]).sum())
 
 
 @dataclasses.dataclass(frozen=True)

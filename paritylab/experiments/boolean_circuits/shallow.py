@@ -14,9 +14,12 @@ sign-ranks from above by a search for factors; and the width at which training f
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import paritylab as pl
@@ -24,30 +27,28 @@ import paritylab as pl
 from ...bounds import (
     forster,
     forster_weighted,
-    gate_product_matrix,
-    integer_network_rank,
-    margin_network_rank,
-    razborov_sherstov_matrix,
+    integer_width,
+    margin_width,
     search_weights,
     sign_rank_found,
 )
-from ...cube import cube
 from ...figures import INKS, panels
 from ...names import make_optimizer
 from ...statistics import wilson_interval
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, exactly
+from .halves import FUNCTIONS, integer_networks, matrix, random_networks, target_of, trained_networks
 
-FUNCTIONS = {"f_1": 1, "f_2": 8, "inner product 3": 3, "inner product 4": 4, "inner product 6": 6}
-"""Functions and the bits of one half."""
-TRAINED = {"f_2": 8, "inner product 4": 4}
+TRAINED = {"f_2": 64, "inner product 4": 32}
+"""Functions that networks are trained on, and the width of those that Theorem 12 is tried on."""
 
 
 @dataclass(frozen=True)
 class Settings:
     networks: int
-    widths: tuple[int, ...]
+    widths: tuple[tuple[str, tuple[int, ...]], ...]
+    """Functions, and the widths at which networks are trained on them."""
     seeds: int
     steps: int
     searched: int = 200
@@ -55,14 +56,15 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(networks=40, widths=(4, 16, 64), seeds=8, steps=6_000),
-    "paper": Settings(networks=500, widths=(2, 4, 8, 16, 32, 64, 128, 256), seeds=25, steps=100_000, searched=2000),
+    "quick": Settings(networks=40, widths=(("f_2", (4, 16, 64)), ("inner product 4", (4, 16))), seeds=12, steps=6_000),
+    "paper": Settings(
+        networks=500,
+        widths=(("f_2", (2, 4, 8, 16, 32, 64, 128, 256)), ("inner product 4", (2, 4, 6, 8, 12, 16, 32, 64))),
+        seeds=25,
+        steps=100_000,
+        searched=2000,
+    ),
 }
-
-
-def matrix(function: str) -> np.ndarray:
-    kind, size = function.rsplit("_" if function.startswith("f") else " ", 1)
-    return razborov_sherstov_matrix(int(size)) if kind == "f" else gate_product_matrix(np.ones(int(size), int))
 
 
 def ranks(function: str, searched: int) -> dict[str, object]:
@@ -70,7 +72,7 @@ def ranks(function: str, searched: int) -> dict[str, object]:
     signs = matrix(function)
     plain = forster(signs).value
     weighted = forster_weighted(signs, search_weights(signs, steps=searched)).value
-    largest = int(min(len(signs), max(4, 2 * math.ceil(weighted) + 4)))
+    largest = int(min(len(signs), 3 * math.ceil(weighted) + 4))
     found = sign_rank_found(signs, largest, tries=2)
     return {
         "plain": plain,
@@ -80,88 +82,23 @@ def ranks(function: str, searched: int) -> dict[str, object]:
     }
 
 
-def integer_networks(half: int, networks: int) -> list[dict[str, object]]:
-    """Random networks with integer weights: the rank of their matrix over Lemma 23's bounds."""
-    chance, points = np.random.default_rng(half), np.asarray(cube(half), float)
-    rows: list[dict[str, object]] = []
-    for number in range(networks):
-        width, weight = int(chance.integers(1, 6)), int(chance.integers(1, 4))
-        drawn = lambda *shape, weight=weight: chance.integers(-weight, weight + 1, shape).astype(float)
-        left, right = points @ drawn(half, width), points @ drawn(half, width)
-        hidden = np.maximum(left[:, None, :] + right[None, :, :] + drawn(width), 0)
-        rank = int(np.linalg.matrix_rank(hidden @ chance.standard_normal(width)))
-        rows.append(
-            {
-                "number": number,
-                "over_printed": rank / (4 * weight * width * half),
-                "over_corrected": rank / integer_network_rank(width, half, weight=weight).value,
-            }
-        )
-    return rows
-
-
-def trained_networks(seeds: int, steps: int) -> list[dict[str, object]]:
-    """Networks of 32 units trained on f_2 until they are right: Theorem 12's rounding, on all 65,536 points."""
-    half, width = 8, 32
-    runs = pl.train(
-        pl.Uniform(pl.razborov_sherstov(2)),
-        pl.MLP(width),
-        rate=0.01,
-        batch=128,
-        optimizer=make_optimizer("adam"),
-        seeds=seeds,
-        steps=steps,
-        every=100,
-        keep=True,
-    )
-    points, signs = np.asarray(cube(half), float), razborov_sherstov_matrix(2)
-    rows: list[dict[str, object]] = []
-    for run in range(seeds):
-        network = runs.network(run)
-        weights = np.asarray(network.hidden[0].weight, float)
-        biases, outputs = np.asarray(network.hidden[0].bias, float), np.asarray(network.output.weight, float)
-        # The circuit interleaves x and y. The output's bias is one more unit, whose input is constant.
-        left, right = np.vstack([weights[:, 0::2], np.zeros(half)]), np.vstack([weights[:, 1::2], np.zeros(half)])
-        biases, outputs = np.append(biases, 1.0), np.append(outputs, float(network.output.bias))
-        value = lambda left, right, biases, outputs=outputs: (
-            np.maximum((points @ left.T)[:, None] + (points @ right.T)[None] + biases, 0) @ outputs
-        )
-        exact = value(left, right, biases)
-        margin, size = float(np.min(exact * signs)), float(max(np.abs(p).max() for p in (left, right, biases, outputs)))
-        if margin <= 0:
-            rows.append({"number": run, "margin": margin})
-            continue
-        pieces = math.ceil(2 * size * (width + 1) * (2 * half + 1) / margin)
-        rounded = value(*(np.ceil(part * pieces) / pieces for part in (left, right, biases)))
-        allowed = size * (width + 1) * (2 * half + 1) / pieces
-        rows.append(
-            {
-                "number": run,
-                "margin": margin,
-                "off": float(np.abs(rounded - exact).max() / allowed),
-                "same_signs": bool(np.all(np.sign(rounded) == signs)),
-                "rank_over_bound": float(
-                    np.linalg.matrix_rank(rounded)
-                    / margin_network_rank(width + 1, half, weight=size, margin=margin).value
-                ),
-            }
-        )
-    return rows
-
-
 def plan(settings: Settings) -> Iterator[Plan | Call]:
-    for function in FUNCTIONS:
+    for function, width in TRAINED.items():
+        which = {"function": function, "width": width, "seeds": 4, "steps": 4_000}
         yield Call(
-            ranks, {"function": function, "searched": settings.searched}, labels={"function": function}, seconds=8.0
+            trained_networks, which, labels={"part": "trained", "function": function, "width": width}, seconds=15.0
         )
+    for function in FUNCTIONS:
+        which = {"function": function, "searched": settings.searched}
+        yield Call(ranks, which, labels={"part": "ranks", "function": function}, seconds=4.0)
     for half in (4, 6):
-        yield Call(integer_networks, {"half": half, "networks": settings.networks}, seconds=1.0)
-    yield Call(trained_networks, {"seeds": 4, "steps": 6_000}, seconds=15.0)
-    targets = {"f_2": pl.razborov_sherstov(2), "inner product 4": pl.GateProduct(("OR",) * 4)}
-    for function, target in targets.items():
-        for width in settings.widths:
+        which = {"half": half, "networks": settings.networks}
+        yield Call(integer_networks, which, labels={"part": "integer"}, seconds=0.5)
+        yield Call(random_networks, which, labels={"part": "random"}, seconds=0.5)
+    for function, widths in settings.widths:
+        for width in widths:
             yield pl.plan(
-                pl.Uniform(target),
+                pl.Uniform(target_of(function)),
                 pl.MLP(width),
                 rate=0.01,
                 batch=128,
@@ -169,31 +106,21 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
                 seeds=settings.seeds,
                 steps=settings.steps,
                 every=100,
-                labels={"function": function, "width": width},
+                labels={"part": "widths", "function": function, "width": width},
             )
 
 
 def claims(settings: Settings) -> list[Claim]:
-    """No verdict is known yet."""
-    return [replace(claim, recorded={}) for claim in _claims(settings)]
+    return [*network_claims(settings), *rank_claims(), *width_claims(settings)]
 
 
-def _claims(settings: Settings) -> list[Claim]:
-    inner = [
-        Claim(
-            f"forster/{name.replace(' ', '-')}",
-            f"Forster's bound of the inner product on {half} bits is 2^({half}/2); the bound",
-            2 ** (half / 2),
-            Region(2 ** (half / 2) - 1e-9, 2 ** (half / 2) + 1e-9),
-        )
-        for name, half in FUNCTIONS.items()
-        if name.startswith("inner")
-    ]
+def network_claims(settings: Settings) -> list[Claim]:
+    """Lemma 23 and Theorem 12 on networks."""
+    many, trained = f"{2 * settings.networks} random ones", ", ".join(TRAINED)
     return [
         Claim(
             "lemma23/printed",
-            f"a network with integer weights up to B has rank at most 4 B k n' ({2 * settings.networks} random ones); "
-            "the largest ratio",
+            f"a network with integer weights up to B has rank at most 4 B k n' ({many}); the largest ratio",
             "at most 1",
             Region(0, 1),
         ),
@@ -203,104 +130,228 @@ def _claims(settings: Settings) -> list[Claim]:
             None,
             Region(0, 1),
         ),
-        Claim(
-            "theorem12/rounding",
-            "rounding weights to multiples of 1/N moves the output by at most B k (2n' + 1) / N (networks trained on "
-            "f_2, all points); the largest ratio",
-            "at most 1",
-            Region(0, 1),
-        ),
-        Claim(
-            "theorem12/rank",
-            "the rounded network has the same signs, and a rank within the theorem's (the same networks); the largest "
-            "ratio of ranks, infinite if a sign differs",
-            "at most 1",
-            Region(0, 1),
-        ),
-        *inner,
         *(
             Claim(
-                f"f/m{m}/plain",
-                f"Forster's plain bound of f_{m} says nothing, since different rows need a rank of 2; the bound",
-                value,
-                Region(value - 0.005, value + 0.005),
+                f"theorem12/{kind}/{name}",
+                f"{words} ({which}, all points); the largest ratio{or_else}",
+                "at most 1",
+                Region(0, 1),
             )
-            for m, value in ((1, 1.41), (2, 1.89))
+            for kind, which in (("random", many), ("trained", f"networks trained on {trained}, 4 each"))
+            for name, words, or_else in (
+                ("rounding", "rounding weights to multiples of 1/N moves the output by at most B k (2n' + 1) / N", ""),
+                (
+                    "rank",
+                    "the rounded network has the same signs, and a rank within the theorem's",
+                    " of ranks, infinite if a sign differs",
+                ),
+            )
         ),
         Claim(
-            "f/m2/weighted",
-            "weights improve the bound of f_2, and it stays below the rank that a search finds; the weighted bound",
-            None,
-            Region(low=2.0),
-        ),
-        Claim(
-            "order",
-            "bounds from below lie below ranks found (all functions); the largest ratio of the weighted bound to "
-            "the rank",
-            "at most 1",
-            Region(0, 1),
-        ),
-        Claim(
-            "width/f_2",
-            f"training finds f_2 at a moderate width; the fraction of seeds that do with {max(settings.widths)} units",
+            "theorem12/trained/margin",
+            "trained networks have the signs of their function at every point, so that Theorem 12 speaks of them; the "
+            "fraction of seeds",
             None,
             Region(low=0.5),
         ),
     ]
 
 
+def rank_claims() -> list[Claim]:
+    """Sign-ranks from both sides."""
+    near = lambda value, by: Region(value - by, value + by)
+    inner = [(name, 2 ** (half / 2)) for name, half in FUNCTIONS.items() if name.startswith("inner")]
+    return [
+        *(
+            Claim(
+                f"forster/{name.replace(' ', '-')}",
+                f"Forster's bound of the inner product on n' = {FUNCTIONS[name]} bits is 2^(n'/2); the bound",
+                value,
+                near(value, 1e-9),
+            )
+            for name, value in inner
+        ),
+        *(
+            Claim(
+                f"f/m{m}/plain",
+                f"Forster's plain bound of f_{m} says nothing, since different rows need a rank of 2; the bound",
+                value,
+                near(value, 0.005),
+            )
+            for m, value in ((1, 1.41), (2, 1.89))
+        ),
+        Claim(
+            "f/m2/weighted",
+            "weights improve the bound of f_2 to one that says something, above 2; the weighted bound",
+            None,
+            Region(low=2.0),
+        ),
+        Claim(
+            "order",
+            "bounds from below lie below ranks that a search found (all functions); the largest ratio of the weighted "
+            "bound to the rank, infinite if none was found",
+            "at most 1",
+            Region(0, 1),
+        ),
+    ]
+
+
+def width_claims(settings: Settings) -> list[Claim]:
+    """Widths by training."""
+    made = []
+    for function, widths in settings.widths:
+        name = function.replace(" ", "-")
+        made += [
+            Claim(
+                f"width/{name}",
+                f"training finds {function}; the fraction of seeds that do with {max(widths)} units in "
+                f"{settings.steps:,} steps",
+                None,
+                Region(low=0.5),
+            ),
+            Claim(
+                f"width/{name}/bound",
+                f"no network that learned {function} is narrower than its sign-rank allows by Theorem 12, with the "
+                "weights and the margin of trained networks; the least width that learned over the bound",
+                "at least 1",
+                Region(low=1.0),
+            ),
+        ]
+    return made
+
+
+class Needed(NamedTuple):
+    """One line of the table: what a depth-two network needs for a function."""
+
+    function: str
+    low: float
+    """Sign-rank, from below and from above."""
+    high: float
+    lemma23: float
+    """Least width with integer weights up to 1, and with real weights and a margin as trained networks have them."""
+    theorem12: float
+    some: float
+    """The least width at which some seed learned, and at which more than half of them did."""
+    most: float
+
+
+def needed(table: pd.DataFrame, settings: Settings) -> list[Needed]:
+    """The widths that training needs beside those that bounds ask for."""
+    rows = []
+    known = table[table.part == "ranks"].set_index("function")
+    for function, widths in settings.widths:
+        half, low = FUNCTIONS[function], max(2.0, float(known.weighted[function]))
+        trained = table[(table.part == "trained") & (table.function == function) & (table.margin > 0)]
+        allowed = [
+            margin_width(half, weight=float(weight), margin=float(margin), sign_rank=low).value
+            for weight, margin in zip(trained.weight, trained.margin, strict=True)
+        ]
+        shares = [learned_share(table, function, width) for width in widths]
+        some = min((width for width, share in zip(widths, shares, strict=True) if share > 0), default=math.inf)
+        most = min((width for width, share in zip(widths, shares, strict=True) if share > 0.5), default=math.inf)
+        lemma23 = integer_width(half, weight=1, sign_rank=low).value
+        rows.append(Needed(function, low, float(known.above[function]), lemma23, min(allowed, default=1.0), some, most))
+    return rows
+
+
+def learned_share(table: pd.DataFrame, function: str, width: int) -> float:
+    here = table[(table.part == "widths") & (table.function == function) & (table.width == width)]
+    return float((here.outcome == "learned").mean())
+
+
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:
     """Exact but for the fraction of seeds."""
     table = results.table()
-    known = table[table.plain.notna()].set_index("function")
-    trained = table[table.margin.notna() & (table.margin > 0)]
-    same = bool((trained.same_signs == True).all())  # noqa: E712 (objects)
+    known = table[table.part == "ranks"].set_index("function")
     measured = {
         "lemma23/printed": exactly(float(table.over_printed.max())),
         "lemma23/corrected": exactly(float(table.over_corrected.max())),
-        "theorem12/rounding": exactly(float(trained.off.max())),
-        "theorem12/rank": exactly(float(trained.rank_over_bound.max()) if same else math.inf),
     }
+    for kind in ("random", "trained"):
+        rows = table[(table.part == kind) & (table.margin > 0)]
+        same = bool((rows.same_signs == True).all())  # noqa: E712 (objects)
+        measured[f"theorem12/{kind}/rounding"] = exactly(float(rows.off.max()))
+        measured[f"theorem12/{kind}/rank"] = exactly(float(rows.rank_over_bound.max()) if same else math.inf)
+    trained = table[table.part == "trained"]
+    measured["theorem12/trained/margin"] = fraction((trained.margin > 0).to_numpy(bool))
     for name in FUNCTIONS:
         if name.startswith("inner"):
             measured[f"forster/{name.replace(' ', '-')}"] = exactly(float(known.plain[name]))
     for m in (1, 2):
         measured[f"f/m{m}/plain"] = exactly(float(known.plain[f"f_{m}"]))
     measured["f/m2/weighted"] = exactly(float(known.weighted["f_2"]))
-    measured["order"] = exactly(float((known.weighted / known.above).max()))
-    here = table[(table.function == "f_2") & (table.width == max(settings.widths))]
-    learned = int((here.outcome == "learned").sum())
-    measured["width/f_2"] = Measured(learned / len(here), wilson_interval(learned, len(here)))
+    measured["order"] = exactly(float((known.weighted / known.above.fillna(0)).max()))
+    for (function, widths), row in zip(settings.widths, needed(table, settings), strict=True):
+        here = table[(table.part == "widths") & (table.function == function) & (table.width == max(widths))]
+        measured[f"width/{function.replace(' ', '-')}"] = fraction((here.outcome == "learned").to_numpy(bool))
+        measured[f"width/{function.replace(' ', '-')}/bound"] = exactly(row.some / row.theorem12)
     return measured
 
 
+def fraction(true: np.ndarray) -> Measured:
+    return Measured(float(true.mean()), wilson_interval(int(true.sum()), len(true)))
+
+
 def plot(settings: Settings, results: Results) -> dict[str, Figure]:
-    """Sign-ranks from both sides, and the fraction of seeds that learn over width."""
+    """Sign-ranks from both sides, the fraction of seeds that learn over width, and the table of widths."""
     table = results.table()
-    known = table[table.plain.notna()].set_index("function").loc[list(FUNCTIONS)]
-    figure, axes = panels(1, 2, width=4.2, height=3.1)
-    axis, places = axes[0, 0], np.arange(len(known))
+    figure, axes = panels(1, 3, width=3.9, height=3.2)
+    draw_ranks(axes[0, 0], table)
+    draw_widths(axes[0, 1], table, settings)
+    draw_table(axes[0, 2], needed(table, settings))
+    figure.suptitle("Depth-two networks and sign-rank", fontsize=11)
+    return {"shallow": figure}
+
+
+def draw_ranks(axis: Axes, table: pd.DataFrame) -> None:
+    known, places = table[table.part == "ranks"].set_index("function").loc[list(FUNCTIONS)], np.arange(len(FUNCTIONS))
     for place, (low, high) in enumerate(zip(known.weighted, known.above, strict=True)):
         axis.plot([place, place], [low, high], color="0.75", linewidth=5, zorder=1)
-    axis.plot(places, known.plain, "v", color=INKS[1], label="at least: Forster")
-    axis.plot(places, known.weighted, "^", color=INKS[0], label="at least: weighted")
     axis.plot(places, known.above, "s", color=INKS[2], label="at most: factors found")
+    axis.plot(places, known.weighted, "^", color=INKS[0], label="at least: weighted Forster")
+    axis.plot(places, known.plain, "v", color=INKS[1], label="at least: plain Forster")
     names = [
         f"$f_{name[2:]}$" if name.startswith("f") else f"inner\nproduct,\n{name.split()[-1]} bits" for name in FUNCTIONS
     ]
     axis.set_xticks(places, names, fontsize=8)
-    axis.set(ylabel="sign-rank", ylim=(0, None), title="between bound and search")
+    axis.set(ylabel="sign-rank", ylim=(0, None), title="sign-rank: between bound and search")
     axis.legend(fontsize=7, loc="upper left")
-    for i, function in enumerate(TRAINED):
-        rows = table[(table.function == function) & table.outcome.notna()].groupby("width").outcome
-        fractions = rows.apply(lambda each: float((each == "learned").mean()))
-        axes[0, 1].plot(
-            fractions.index, fractions, "os"[i] + "-", color=INKS[i], label=function.replace("f_2", "$f_2$")
-        )
-    axes[0, 1].set(xscale="log", xlabel="units of a depth-two ReLU network", ylabel="fraction of seeds that learn it")
-    axes[0, 1].set_xticks(settings.widths, [str(width) for width in settings.widths])
-    axes[0, 1].minorticks_off()
-    axes[0, 1].set(ylim=(-0.05, 1.05), title=f"Adam, {settings.steps:,} steps")
-    axes[0, 1].legend(fontsize=8, loc="upper left")
-    figure.suptitle("Depth-two networks and sign-rank", fontsize=11)
-    return {"shallow": figure}
+
+
+def draw_widths(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+    for i, (function, widths) in enumerate(settings.widths):
+        shares = [learned_share(table, function, width) for width in widths]
+        label = function.replace("f_2", "$f_2$")
+        axis.plot(widths, shares, marker="os"[i], color=INKS[i], label=label, linestyle=("-", "--")[i])
+    every = sorted({width for _, widths in settings.widths for width in widths})
+    axis.set(xscale="log", xlabel="units of a depth-two ReLU network", ylabel="fraction of seeds that learn it")
+    axis.set_xticks(every, [str(width) for width in every], fontsize=8)
+    axis.minorticks_off()
+    axis.set(ylim=(-0.05, 1.05), title=f"trained with Adam, {settings.steps:,} steps")
+    axis.legend(fontsize=8, loc="upper left")
+
+
+def draw_table(axis: Axes, rows: list[Needed]) -> None:
+    """The width that a depth-two network needs, found by training, against the bounds."""
+    names = [
+        "",
+        *(row.function.replace("f_2", "$f_2$").replace("inner product 4", "inner\nproduct, 4") for row in rows),
+    ]
+    shown = lambda value: "none" if math.isinf(value) else f"{value:.3g}"
+    lines = [
+        ("sign-rank at least", [shown(row.low) for row in rows]),
+        ("sign-rank at most", [shown(row.high) for row in rows]),
+        ("width by Lemma 23\n(weights −1, 0, 1)", [f"≥ {shown(row.lemma23)}" for row in rows]),
+        ("width by Theorem 12\n(as trained)", [f"≥ {shown(row.theorem12)}" for row in rows]),
+        ("least width trained:\nsome seed learns", [shown(row.some) for row in rows]),
+        ("most seeds learn", [shown(row.most) for row in rows]),
+    ]
+    axis.set_axis_off()
+    axis.set_title("width needed, against the bounds")
+    for column, name in enumerate(names):
+        axis.text((0.62, 0.62, 0.9)[column], 0.95, name, ha="center", va="center", fontsize=8, weight="bold")
+    for number, (words, values) in enumerate(lines):
+        height = 0.82 - 0.15 * number
+        axis.text(0.0, height, words, va="center", fontsize=8)
+        for column, value in enumerate(values):
+            axis.text((0.62, 0.9)[column], height, value, ha="center", va="center", fontsize=9)
