@@ -58,12 +58,12 @@ class Panel:
 
 
 def plateau_fractions(curves: pd.DataFrame, error: str = "fresh_error") -> pd.DataFrame:
-    """For each run that learned: how much of the way to the end of its drop it was on the plateau."""
-    curves = curves[curves.outcome == "learned"]
+    """For each run that learned or whose error dropped: how much of the time until then it was on the plateau."""
     first = lambda level: curves[curves[error] < level].groupby("run").step.min()
     runs = curves.groupby("run").agg(panel=("panel", "first"), end=("converged_at", "first"))
+    # What learns between two records ends its drop when it has learned.
     left, past = (first(level).reindex(runs.index).fillna(runs.end) for level in (PLATEAU, DROPPED))
-    return runs.assign(fraction=left / past)
+    return runs.assign(fraction=left / past, dropped_at=past).dropna(subset="fraction")
 
 
 def share(true: np.ndarray) -> Measured:

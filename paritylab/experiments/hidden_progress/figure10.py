@@ -108,9 +108,9 @@ SETTINGS = {"quick": at_quick_scale(), "paper": at_paper_scale()}
 HOLDS: dict[Scale, Verdict] = {"quick": "holds", "paper": "holds"}
 NOT_STEEPER: dict[Scale, Verdict] = {"quick": "holds", "paper": "fails"}
 SHALLOWER = (
-    "At rate 0.01 the exponent of (v) falls from about 1 between n = 10 and 30 to 0.3 (k = 2) and 0.7 (k = 3) between 60 "
-    "and 90. The rate that the paper prints for this panel is 1, at which nearly all of our runs diverge, so that we do "
-    "not know which rate it shows."
+    "At rate 0.01 the exponent of (v) falls from about 1 between n = 10 and 30 to 0.3 (k = 2) and 0.7 (k = 3) between "
+    "60 and 90. The rate that the paper prints for this panel is 1, at which nearly all of our runs diverge, so that "
+    "we do not know which rate it shows."
 )
 UNDECIDED: dict[Scale, Verdict] = {"quick": "inconclusive", "paper": "holds"}
 FAILING = ("iii/k3/steeper", "vi/k3/steeper", "vi/k4/steeper")

@@ -6,7 +6,7 @@ continuous; with ReLU there are sharp drops at all batch sizes (Appendix C.8). T
 batches of 32 and more, as for (vi) in Figure 6, and 0.001 at batch size 1; for ReLU 0.1.
 
 Two numbers tell a plateau from continuous progress: the time until the error is below 0.4 as a fraction of the time
-until it is below 0.1, and the error when a quarter of a run's time to learn has passed.
+until it is below 0.1, and the error when a quarter of the latter has passed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -83,7 +83,7 @@ def claims(settings: Settings) -> list[Claim]:
         f"the median over seeds of the time until the error is below {PLATEAU}, as a fraction of the time until it is "
         f"below {DROPPED}"
     )
-    quarter = "the median over seeds of the error at a quarter of the time to learn"
+    quarter = f"the median over seeds of the error at a quarter of the time until it is below {DROPPED}"
     made = (
         (f"{WIDE.name}/no-plateau", f"{WIDE.words}: there is no plateau; {fraction}", Region(high=0.5)),
         (f"{WIDE.name}/early", f"{WIDE.words}: progress is seen early; {quarter}", Region(high=0.45)),
@@ -108,9 +108,9 @@ def claims(settings: Settings) -> list[Claim]:
 
 
 def early_errors(curves: pd.DataFrame) -> pd.DataFrame:
-    """For each run that learned: its error at the last record up to a quarter of its time."""
-    learned = curves[curves.outcome == "learned"]
-    early = learned[learned.step <= learned.converged_at.astype(float) / 4].sort_values("step")
+    """For each run whose error dropped: its error at the last record up to a quarter of the time until then."""
+    quarter = curves.run.map(plateau_fractions(curves).dropped_at.astype(float) / 4)
+    early = curves[curves.step <= quarter].sort_values("step")
     return early.groupby("run").agg(panel=("panel", "first"), error=("fresh_error", "last"))
 
 
