@@ -57,7 +57,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(6, 3000, ((RELU, 100), (CUBIC, 10), (CUBIC, 1000)), batches=(32, 1024), wide_steps=1600),
+    "quick": Settings(6, 3000, ((RELU, 100), (CUBIC, 10), (CUBIC, 1000)), batches=(32, 1024), wide_steps=1300),
     "paper": Settings(25, 100_000, tuple(NUMBERS), batches=(1, 32, 1024), wide_steps=100_000),
 }
 

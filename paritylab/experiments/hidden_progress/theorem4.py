@@ -57,7 +57,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings((31, 101, 1001), (21, 31), (0.1, 0.3, 1.0, 3.2), seeds=4, steps=4000),
+    "quick": Settings((31, 1001), (21, 31), (0.1, 0.3, 1.0, 3.2), seeds=4, steps=4000),
     "paper": Settings(
         (31, 51, 101, 201, 301, 501, 1001),
         (21, 31, 51, 101),
