@@ -86,7 +86,7 @@ def exhaustive(embedding: Embedding, features: int, norm: float, seed: int) -> l
     psi = table(embedding, N, K, features, seed)
     x = np.asarray(cube(N), np.float64)
     found = [best_hinge_over_ball(psi, x[:, list(chosen)].prod(axis=1), norm) for chosen in sets(N, K)]
-    return [{"count": psi.shape[1], "loss": each.primal, "gap": each.gap} for each in found]
+    return [{"count": psi.shape[1], "least": each.primal, "gap": each.gap} for each in found]
 
 
 def learned_table(chosen: tuple[int, ...], units: int, seed: int) -> np.ndarray:
@@ -115,7 +115,7 @@ def curve(embedding: str, features: int, norms: tuple[float, ...], sets: int, se
             both = best_hinge_over_ball(psi, y, norm, mixture)
             right = lambda found, psi=psi, y=y: float(np.mean(psi @ found.weights * y > 0))
             rows.append(
-                {"norm": norm, "which": which, "loss": uniform.primal, "gap": max(uniform.gap, both.gap)}
+                {"norm": norm, "which": which, "least": uniform.primal, "gap": max(uniform.gap, both.gap)}
                 | {"right": right(uniform), "loss_on_both": both.primal, "right_of_both": right(both)}
             )
     return rows
@@ -144,7 +144,7 @@ def by_formula(kernel: str, n: int, k: int) -> list[dict[str, float]]:
     values, other = kernel_values(kernel, n, k)
     eigenvalue = max(float(level_eigenvalues(values)[k]), 0.0)
     return [
-        {"radius": radius, "loss": best_hinge(other, radius), "second": best_hinge(eigenvalue, radius)}
+        {"radius": radius, "least": best_hinge(other, radius), "second": best_hinge(eigenvalue, radius)}
         for radius in RADII
     ]
 
@@ -157,7 +157,7 @@ def by_duality(kernel: str, n: int, k: int) -> list[dict[str, float]]:
     characters = 1 - 2 * ((x < 0).astype(int) @ member.T.astype(int) % 2)
     psi = characters * np.sqrt(np.maximum(level_eigenvalues(values), 0))[member.sum(axis=1)]
     found = [(radius, best_hinge_over_ball(psi, x[:, :k].prod(axis=1), radius)) for radius in (1.0, 3.0, 10.0)]
-    return [{"radius": radius, "loss": best_hinge(other, radius), "second": each.primal} for radius, each in found]
+    return [{"radius": radius, "least": best_hinge(other, radius), "second": each.primal} for radius, each in found]
 
 
 def majority(k: int) -> dict[str, float]:
@@ -312,8 +312,8 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
     """No chance enters but that of drawing features and, at large n, A: these have an interval over A."""
     rows = results.table()
     part = {name: group.dropna(axis=1, how="all") for name, group in rows.groupby("part")}
-    means = part["exhaustive"].groupby(["embedding", "norm", "count", "seed"]).loss.mean().reset_index()
-    excess = lambda bound, row: row.loss - bound(N, K, features=int(row["count"]), norm=float(row.norm)).value
+    means = part["exhaustive"].groupby(["embedding", "norm", "count", "seed"]).least.mean().reset_index()
+    excess = lambda bound, row: row.least - bound(N, K, features=int(row["count"]), norm=float(row.norm)).value
     measured = {}
     for name in TITLES:
         here = means[means.embedding == name]
@@ -323,12 +323,12 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
     )
     measured["exhaustive/proven"] = exactly(float(max(part["exhaustive"].gap.max(), part["curve"].gap.max())))
     learned = part["curve"][(part["curve"].embedding == "learned") & (part["curve"].norm == CURVE[-1])]
-    measured["learned"] = exactly(float(learned.loss.max()))
+    measured["learned"] = exactly(float(learned.least.max()))
     measured["learned/accuracy"] = exactly(float(learned.right.min()))
     for n in settings.dimensions:
         here = part["formula"][part["formula"].n == n]
-        measured[f"kernels/n{n}"] = exactly(float((here.loss - here.second).abs().max()))
-    measured["kernels/duality"] = exactly(float((part["duality"].loss - part["duality"].second).abs().max()))
+        measured[f"kernels/n{n}"] = exactly(float((here.least - here.second).abs().max()))
+    measured["kernels/duality"] = exactly(float((part["duality"].least - part["duality"].second).abs().max()))
     measured |= large_losses(settings, part["large"])
     measured |= {f"majority/k{int(row.k)}": exactly(row.counted) for _, row in part["majority"].iterrows()}
     return measured
@@ -366,7 +366,7 @@ def draw_curves(axis: Axes, settings: Settings, rows: pd.DataFrame) -> None:
     """The best loss over the norm, and the bound for as many features."""
     curves = rows[rows.part == "curve"]
     for i, name in enumerate(("relu", "fourier", "gates", "learned")):
-        losses = curves[curves.embedding == name].groupby("norm").loss.agg(["mean", "min", "max"])
+        losses = curves[curves.embedding == name].groupby("norm").least.agg(["mean", "min", "max"])
         label = "learned (after one step on D_A)" if name == "learned" else TITLES[name]  # type: ignore[index]
         axis.plot(losses.index, losses["mean"], marker="osD^"[i], markersize=3.5, label=label, **ink(i))
         axis.fill_between(losses.index, losses["min"], losses["max"], color=INKS[i], alpha=0.15, linewidth=0)
@@ -384,7 +384,7 @@ def draw_kernels(axis: Axes, settings: Settings, rows: pd.DataFrame) -> None:
     for i, name in enumerate(KERNELS):
         for n, style in zip(settings.dimensions, ("-", "--"), strict=False):
             here = rows[(rows.kernel == name) & (rows.n == n) & (rows.k == 3)]
-            slope = float(((1 - here.loss) / here.radius).iloc[0])
+            slope = float(((1 - here.least) / here.radius).iloc[0])
             label = f"{KERNELS[name]}, n = {n}"
             axis.plot(radius, np.maximum(0, 1 - radius * slope), color=INKS[i], linestyle=style, label=label)
     for n, style in zip(settings.dimensions, ("-", "--"), strict=False):
