@@ -5,8 +5,14 @@ from .base import (
     Bound as Bound,
     Part as Part,
 )
+from .certificates import (
+    CorrelationCertificate as CorrelationCertificate,
+    activation_bounds as activation_bounds,
+    correlation_bound as correlation_bound,
+)
 from .discrepancy import (
     UnitBounds as UnitBounds,
+    best_unit_bounds as best_unit_bounds,
     hard_tanh_correlation as hard_tanh_correlation,
     threshold_correlation as threshold_correlation,
     unit_bounds as unit_bounds,
