@@ -53,7 +53,7 @@ class Settings:
     """Activations other than ReLU, at the largest width."""
     points: int
     """Of each half, on which errors are measured."""
-    batch: int = 128
+    batch: int = 64
     every: int = 1000
     lanes: int = len(RATES) * len(LAWS)
 
@@ -67,10 +67,10 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(pairs=(21,), widths=(16, 64), steps=400, others=(), points=16_384, batch=64, every=200, lanes=6),
+    "quick": Settings(pairs=(21,), widths=(16, 64), steps=400, others=(), points=16_384, every=200, lanes=6),
     "paper": Settings(
         pairs=(51, 25, 21),
-        widths=(16, 64, 256, 1024, 8192),
+        widths=(16, 128, 1024, 8192),
         steps=100_000,
         others=("ReLU6", "sigmoid", "sinusoid"),
         points=65_536,
