@@ -234,6 +234,9 @@ EXPERIMENTS = {
     "depth-separation/depth-two": ExperimentEntry(
         "depth_separation.depth_two", "depth two stays at chance on the hard half, with a proof for each network", 20
     ),
+    "depth-separation/certificates": ExperimentEntry(
+        "depth_separation.certificates", "lower bounds on loss and error against all networks we could think of", 20
+    ),
 }
 
 BOUNDS = {

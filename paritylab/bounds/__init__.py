@@ -67,6 +67,10 @@ from .sign_search import (
     low_rank_signs as low_rank_signs,
     sign_rank_found as sign_rank_found,
 )
+from .unit_search import (
+    FoundUnit as FoundUnit,
+    search_unit as search_unit,
+)
 from .upper import (
     layerwise_circuit as layerwise_circuit,
     layerwise_circuit_product as layerwise_circuit_product,
