@@ -234,6 +234,12 @@ EXPERIMENTS = {
     "depth-separation/depth-two": ExperimentEntry(
         "depth_separation.depth_two", "depth two stays at chance on the hard half, with a proof for each network", 20
     ),
+    "depth-separation/end-to-end": ExperimentEntry(
+        "depth_separation.end_to_end", "depth three from end to end: which easy halves help, and where it stops", 20
+    ),
+    "depth-separation/widths": ExperimentEntry(
+        "depth_separation.widths", "minimal width of depth two over n, from above and from below", 20
+    ),
     "depth-separation/certificates": ExperimentEntry(
         "depth_separation.certificates", "lower bounds on loss and error against all networks we could think of", 20
     ),
