@@ -234,6 +234,9 @@ EXPERIMENTS = {
     "depth-separation/depth-two": ExperimentEntry(
         "depth_separation.depth_two", "depth two stays at chance on the hard half, with a proof for each network", 20
     ),
+    "depth-separation/frontier": ExperimentEntry(
+        "depth_separation.frontier", "the largest n that depth two learns, against width and against steps", 40
+    ),
     "depth-separation/end-to-end": ExperimentEntry(
         "depth_separation.end_to_end", "depth three from end to end: which easy halves help, and where it stops", 20
     ),
