@@ -30,6 +30,11 @@ ERROR = 0.1
 MEMO = {2: 2, 3: 3, 4: 8, 5: 12, 6: 28, 7: 80, 8: 128}
 """The smallest widths that the memo's training found."""
 
+MISSED = {
+    3: "At quick scale the best of 16 seeds with 3 units ends at 10.8% (7 of 64 points wrong), just above 10%.",
+    5: "At quick scale, 3,000 steps, the best of 16 seeds with 12 units ends at 13.8%: the memo trained for longer.",
+}
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -124,7 +129,8 @@ def claims(settings: Settings) -> list[Claim]:
                 "is at most the memo's",
                 MEMO[pairs],
                 Region(high=float(MEMO[pairs])),
-                {},
+                {"quick": "fails" if pairs in MISSED else "holds"},
+                MISSED.get(pairs, ""),
             )
             for pairs in settings.pairs
             if pairs in MEMO
@@ -135,7 +141,7 @@ def claims(settings: Settings) -> list[Claim]:
             "weights, less its polynomial factor, and 1 (2^n units, one for each x, would do)",
             "about 1",
             Region(0.5, 1.5),
-            {},
+            {"quick": "inconclusive"},
         ),
     ]
 
