@@ -70,11 +70,13 @@ if TYPE_CHECKING:
         GaussianInitialization as GaussianInitialization,
         GlorotInitialization as GlorotInitialization,
         Linearized as Linearized,
+        LocalPairs as LocalPairs,
         NeuralGates as NeuralGates,
         NeuronRecipe as NeuronRecipe,
         OscillatingPolynomial as OscillatingPolynomial,
         PatchScores as PatchScores,
         PolyNet as PolyNet,
+        PolynomialWindow as PolynomialWindow,
         PooledGates as PooledGates,
         Power as Power,
         RandomFeatures as RandomFeatures,
@@ -88,7 +90,10 @@ if TYPE_CHECKING:
         TriangleWave as TriangleWave,
         UniformInitialization as UniformInitialization,
         Zigzag as Zigzag,
+        gate_product_network as gate_product_network,
         indicator_network as indicator_network,
+        narrowest_polynomial as narrowest_polynomial,
+        polynomial_network as polynomial_network,
         realize as realize,
         relu as relu,
         relu6 as relu6,
@@ -175,10 +180,12 @@ _HOMES = {
     "pooled population random_subset separation small_digits sparse_pairs stealth",
     "networks": "MLP AbstractInitialization BernoulliInitialization ChosenInitialization DisjointPolyNet "
     "FourierFeatures FrozenGates GateLevel GateNetwork GaussianInitialization GlorotInitialization "
-    "Linearized NeuralGates NeuronRecipe OscillatingPolynomial PatchScores PolyNet PooledGates Power "
+    "Linearized LocalPairs NeuralGates NeuronRecipe OscillatingPolynomial PatchScores PolyNet PolynomialWindow "
+    "PooledGates Power "
     "RandomFeatures SignInitialization Sinusoid Staircase StandardNormalInitialization "
     "TernaryInitialization TernaryPairs Transformer TriangleWave UniformInitialization Zigzag "
-    "indicator_network realize relu relu6 sigmoid square",
+    "gate_product_network indicator_network narrowest_polynomial polynomial_network realize relu relu6 sigmoid "
+    "square",
     "training": "AbstractRecord ChosenLoss Confidence ErrorsByPart FirstThen FreshError FreshLoss Hinge LayerDrift "
     "LearnedCircuit LinearFall Optimizer Outcome PackedPatterns Parameters Progress RegularizedHinge Runs SampleError "
     "SamplePatterns Snapshot TopAccuracy TreePatterns Updates ValidationError Weights correlation drift "

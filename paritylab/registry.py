@@ -231,6 +231,21 @@ EXPERIMENTS = {
     "boolean-circuits/fig4": ExperimentEntry(
         "boolean_circuits.figure4", "the class of an image from one random patch", 35
     ),
+    "depth-separation/depth-two": ExperimentEntry(
+        "depth_separation.depth_two", "depth two stays at chance on the hard half, with a proof for each network", 20
+    ),
+    "depth-separation/frontier": ExperimentEntry(
+        "depth_separation.frontier", "the largest n that depth two learns, against width and against steps", 40
+    ),
+    "depth-separation/end-to-end": ExperimentEntry(
+        "depth_separation.end_to_end", "depth three from end to end: which easy halves help, and where it stops", 20
+    ),
+    "depth-separation/widths": ExperimentEntry(
+        "depth_separation.widths", "minimal width of depth two over n, from above and from below", 20
+    ),
+    "depth-separation/certificates": ExperimentEntry(
+        "depth_separation.certificates", "lower bounds on loss and error against all networks we could think of", 20
+    ),
 }
 
 BOUNDS = {
@@ -267,6 +282,7 @@ PAPERS = {
     "learning-parities": "Learning Parities with Neural Networks",
     "symmetry": "On Symmetry and Initialization for Neural Networks",
     "boolean-circuits": "Learning Boolean Circuits with Neural Networks",
+    "depth-separation": "[DRAFT] Depth Separation",
 }
 
 TRAIN_DEFAULTS: dict[str, Any] = {

@@ -5,8 +5,14 @@ from .base import (
     Bound as Bound,
     Part as Part,
 )
+from .certificates import (
+    CorrelationCertificate as CorrelationCertificate,
+    activation_bounds as activation_bounds,
+    correlation_bound as correlation_bound,
+)
 from .discrepancy import (
     UnitBounds as UnitBounds,
+    best_unit_bounds as best_unit_bounds,
     hard_tanh_correlation as hard_tanh_correlation,
     threshold_correlation as threshold_correlation,
     unit_bounds as unit_bounds,
@@ -60,6 +66,10 @@ from .sign_search import (
     LowRank as LowRank,
     low_rank_signs as low_rank_signs,
     sign_rank_found as sign_rank_found,
+)
+from .unit_search import (
+    FoundUnit as FoundUnit,
+    search_unit as search_unit,
 )
 from .upper import (
     layerwise_circuit as layerwise_circuit,

@@ -26,6 +26,12 @@ from .features import (
     Linearized as Linearized,
     RandomFeatures as RandomFeatures,
 )
+from .gate_products import (
+    PolynomialWindow as PolynomialWindow,
+    gate_product_network as gate_product_network,
+    narrowest_polynomial as narrowest_polynomial,
+    polynomial_network as polynomial_network,
+)
 from .gates import (
     GateLevel as GateLevel,
     GateNetwork as GateNetwork,
@@ -44,6 +50,9 @@ from .initializations import (
     StandardNormalInitialization as StandardNormalInitialization,
     TernaryInitialization as TernaryInitialization,
     UniformInitialization as UniformInitialization,
+)
+from .local import (
+    LocalPairs as LocalPairs,
 )
 from .mlp import (
     MLP as MLP,

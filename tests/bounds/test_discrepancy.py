@@ -1,5 +1,7 @@
 """The discrepancy bounds of units against exact enumeration."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.stats
@@ -118,19 +120,31 @@ def test_the_integral_of_tails_against_quadrature():
 @pytest.mark.parametrize("half", [6, 12])
 def test_chernoff_tails_are_above_the_exact_ones_and_not_far(half):
     """Not far without a bias; far out in the tails, Chernoff's bound lacks a polynomial factor."""
-    left, right, bias = random_units(half, seed=4)
-    for unit in range(10):
-        for shift in (0.0, bias[unit]):
-            exact = discrepancy._integral_of_tails(left[unit], right[unit], shift)
-            above = discrepancy._integral_of_chernoff(left[unit], right[unit], shift)
-            assert exact <= above + 1e-12
-            assert shift or above <= 2.5 * exact + 1e-9
+    left, right, bias = (part[:10] for part in random_units(half, seed=4))
+    for shifts in (np.zeros(10), bias):
+        exact = [discrepancy._integral_of_tails(*unit) for unit in zip(left, right, shifts, strict=True)]
+        with jax.enable_x64(True):
+            above = np.asarray(discrepancy.chernoff_integrals(left, right, shifts))
+        assert np.all(exact <= above + 1e-12)
+        assert np.any(shifts) or np.all(above <= 2.5 * np.array(exact) + 1e-9)
+
+
+def test_bounds_in_float32_are_those_in_float64_rounded_up():
+    """Units of all scales, with biases of both signs, some without weights in one half."""
+    left, right, bias = (part[:64] for part in random_units(21, seed=9))
+    left[:5] = 0.0
+    expected = bounds.unit_bounds(left, right, bias).best
+    found = np.asarray(
+        jax.jit(bounds.best_unit_bounds)(*(np.asarray(part, np.float32) for part in (left, right, bias)))
+    )
+    assert np.all(found >= expected) and np.all(found <= 1.002 * expected + 1e-9)
 
 
 def test_the_chernoff_tail_is_a_bound_on_the_binomial():
     places = np.arange(-60.0, 61.0, 2.0)
     exact = scipy.stats.binom.sf((places + 60) / 2 - 1, 60, 0.5)
-    bound = np.exp(discrepancy._log_tail(np.ones(60), places))
+    with jax.enable_x64(True):
+        bound = np.exp(discrepancy._log_tails(jnp.ones(60), jnp.asarray(places)))
     assert np.all(exact <= bound)
     assert np.all(bound <= np.minimum(1, np.exp(-(np.maximum(places, 0) ** 2) / 120)) * 1.01)  # no worse than Hoeffding
 

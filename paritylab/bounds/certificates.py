@@ -1,0 +1,120 @@
+"""What a depth-two network proves about itself while it is trained: a record of its own lower bound.
+
+The correlation of a network with any product of gates under the uniform law is at most c(N), a number
+that its weights alone decide; its hinge loss there is at least 1 - c(N) (depth-separation-memo, Theorem A). A
+store keeps no networks, so the bound is computed where the weights are: on the device, along the run.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..distributions import AbstractDistribution, Mixture, Uniform
+from ..networks import Sinusoid, relu, relu6, sigmoid
+from ..networks.activations import Activation
+from ..networks.base import outputs
+from ..networks.mlp import FeedForward
+from ..training import AbstractRecord, Snapshot
+from .discrepancy import ROUNDED_UP, best_unit_bounds
+
+CERTIFICATE_STREAM = 5
+MOMENTS = ("bound", "correlation", "mean_size", "mean_square")
+"""What the entries of a `CorrelationCertificate` are."""
+
+
+class CorrelationCertificate(AbstractRecord):
+    """c(N) and, under the uniform law, E[F N], E|N| and E[N^2] from examples that no step has seen, in this order.
+
+    For networks with one hidden layer that learn a product of gates F, on a uniform distribution or on a mixture
+    with a uniform part. c(N) is `bounds.network_correlation` with Chernoff's tails, in the precision of training,
+    rounded up. It bounds |E[F N]|, and with it the hinge loss and the weighted error (Z1) from below.
+    """
+
+    points: int = eqx.field(static=True, default=8192)
+    together: int = eqx.field(static=True, default=2048)
+    name = "certificate"
+
+    def __check_init__(self) -> None:
+        if self.together < 1 or self.points < 1 or self.points % self.together:
+            raise ValueError(
+                f"The points are looked at in equal lots, got points={self.points} and together={self.together}. Make "
+                "the first a multiple of the second."
+            )
+
+    def __call__(self, snapshot: Snapshot) -> Float[Array, " moments"]:
+        network, hard = snapshot.network, uniform_part(snapshot.distribution.clean())
+        key = jr.fold_in(jr.fold_in(snapshot.data_key, CERTIFICATE_STREAM), snapshot.step)
+
+        def lot(key: PRNGKeyArray) -> Array:
+            x, y = hard.sample(key, self.together)
+            values, y = outputs(network, x.astype(snapshot.rule.dtype)), y.astype(snapshot.rule.dtype)
+            return jnp.stack([jnp.mean(y * values), jnp.mean(jnp.abs(values)), jnp.mean(values**2)])
+
+        moments = jnp.mean(jax.lax.map(lot, jr.split(key, self.points // self.together)), axis=0)
+        return jnp.concatenate([correlation_bound(network)[None], moments])
+
+
+def correlation_bound(network: FeedForward) -> Float[Array, ""]:
+    """c(N) of a network with one hidden layer, in JAX: for networks under training.
+
+    >>> from paritylab import MLP, root_key
+    >>> from paritylab.bounds import ShallowNetwork, network_correlation
+    >>> network = MLP(5)(44, key=root_key(0))
+    >>> exact = network_correlation(ShallowNetwork.of(network)).value
+    >>> 1 <= float(correlation_bound(network)) / exact <= 1.002
+    True
+    """
+    if not isinstance(network, FeedForward) or len(network.hidden) != 1:
+        raise ValueError(f"This certificate is for networks with one hidden layer, got {type(network).__name__}.")
+    left, right = jnp.split(network.hidden[0].weight, 2, axis=1)
+    units = activation_bounds(network.activation, left, right, network.hidden[0].bias)
+    constant = ROUNDED_UP * 2.0 ** -left.shape[1] * jnp.abs(network.output.bias)
+    return constant + jnp.sum(jnp.abs(network.output.weight) * units)
+
+
+def activation_bounds(
+    activation: Activation,
+    left: Float[Array, "units half"],
+    right: Float[Array, "units half"],
+    bias: Float[Array, " units"],
+) -> Float[Array, " units"]:
+    """A bound on |E[F phi(t)]| for each unit, t = <w, x> + <v, z> + b, from those of ReLUs.
+
+    - ReLU6 is relu(t) - relu(t - 6).
+    - A sigmoid is 1/2 + t/4 and the integral of phi''(s) relu(t - s) over s > 0 and of phi''(s) relu(s - t) over
+      s < 0; |phi''| has mass 1/2 and |s phi''(s)| has mass 1. A positive bias costs 2^-n times the size R of t
+      (relu(t) = t + relu(-t)), a negative one nothing: in all B2 / 2 at bias 0, and 2^-n (3/2 + 3/4 R).
+    - sin(a + c) = sin a cos c + cos a sin c, so a sinusoid correlates by at most 2^(-n/2), by Lindsey's lemma.
+
+    >>> one = jnp.ones((1, 20))
+    >>> [round(float(activation_bounds(phi, one, one, jnp.zeros(1))[0]), 4) for phi in (relu, relu6, sigmoid)]
+    [0.0132, 0.0211, 0.0066]
+    """
+    half = left.shape[1]
+    if activation is relu:
+        return best_unit_bounds(left, right, bias)
+    if activation is relu6:
+        return best_unit_bounds(left, right, bias) + best_unit_bounds(left, right, bias - 6)
+    if activation is sigmoid:
+        size = jnp.sum(jnp.abs(left), axis=1) + jnp.sum(jnp.abs(right), axis=1) + jnp.abs(bias)
+        smooth = best_unit_bounds(left, right, jnp.zeros_like(bias)) / 2
+        return smooth + ROUNDED_UP * 2.0**-half * (1.5 + 0.75 * size)
+    if isinstance(activation, Sinusoid):
+        return jnp.full(bias.shape, ROUNDED_UP * 2.0 ** (-half / 2), bias.dtype)
+    raise ValueError(f"Bounds are known for relu, relu6, sigmoid and Sinusoid units, got {activation!r}.")
+
+
+def uniform_part(distribution: AbstractDistribution) -> Uniform:
+    """The distribution itself where it is uniform, or the uniform part of a mixture.
+
+    >>> from paritylab import GateProduct, equal_gates, separation
+    >>> uniform_part(separation(equal_gates(GateProduct(("OR",))))).n
+    2
+    """
+    parts = distribution.parts if isinstance(distribution, Mixture) else (distribution,)
+    uniform = [part for part in parts if isinstance(part, Uniform)]
+    if not uniform:
+        raise ValueError(f"The certificate is about the uniform law, got {type(distribution).__name__} without it.")
+    return uniform[0]

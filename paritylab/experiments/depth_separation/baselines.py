@@ -1,0 +1,58 @@
+"""Tasks, starts and rates that trained baselines share: random products of gates under mixtures of both halves."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from jaxtyping import PRNGKeyArray
+
+import paritylab as pl
+
+from ...networks.activations import Activation
+
+EASY: dict[str, Callable[[pl.GateProduct], pl.EasyHalf]] = {
+    "E1": pl.equal_gates,
+    "E7": pl.stealth,
+    "E5": lambda target: pl.sparse_pairs(target, 0.25),
+    "E4": pl.balanced_gates,
+    "hard": pl.balanced_gates,
+}
+"""Easy halves by name; with `hard` the easy half has no weight."""
+LAWS = (pl.UniformInitialization(), pl.GaussianInitialization(), pl.GlorotInitialization())
+"""Where weights may start: U[-c, c] with c = fan-in^-1/2, N(0, 2/fan-in), Glorot's with biases 0."""
+RATES = (3e-4, 1e-3, 3e-3, 1e-2)
+"""Adam's rates, which then fall linearly to 0."""
+WIDE = 1024
+"""Above so many units the rates are a third of that."""
+
+
+@dataclass(frozen=True)
+class RandomSeparation:
+    """Each run its own random gates, half of the examples from an easy half and half uniform."""
+
+    pairs: int
+    family: str = "E1"
+
+    def __call__(self, key: PRNGKeyArray) -> pl.Mixture:
+        target = pl.random_gate_product(self.pairs, key=key)
+        share = 0.0 if self.family == "hard" else 0.5
+        return pl.Mixture([EASY[self.family](target), pl.Uniform(target)], [share, 1 - share])
+
+
+def rates_of(width: int) -> list[float]:
+    return [rate if width <= WIDE else rate / 3 for rate in RATES]
+
+
+def shallow(width: int, law: int, activation: Activation = pl.relu) -> pl.MLP:
+    """One hidden layer, with a start from one of the laws."""
+    return pl.MLP(width, activation, pl.ChosenInitialization(LAWS, law))
+
+
+def last_records(curves: pd.DataFrame) -> pd.DataFrame:
+    """What was recorded last of each run: error and loss on either half, with the easy one first."""
+    last = curves.sort_values("step").groupby("run", sort=False).tail(1)
+    by_part = np.stack([np.stack(list(each)) for each in last.errors_by_part])
+    return last.assign(
+        easy_error=by_part[:, 0, 0], easy_loss=by_part[:, 0, 1], hard_error=by_part[:, 1, 0], hard_loss=by_part[:, 1, 1]
+    )

@@ -1,0 +1,213 @@
+"""Depth two on D, the mixture that depth three learns: chance on the hard half, with a proof for each network.
+
+D is half E1 (all gates equal one fair sign) and half uniform, on random products of n ANDs and ORs. Networks of
+one hidden layer are trained with Adam on fresh batches, hinge loss, rates that fall linearly to 0: ReLU
+networks of many widths, and the largest width with ReLU6, sigmoid and sinusoid units. Each is trained with four rates
+from each of three starts (three laws, each with a seed and gates of its own), so that nobody can say that the baseline
+was weak. All of them learn the easy half.
+
+At the end every network proves a bound about itself (Theorem A of the memo): its weights allow a correlation of at most
+c(N) with the product of gates under the uniform law, so its hinge loss on the hard half is at least 1 - c(N), and
+its error there, weighted by |N|, at least 1/2 - c(N) / (2 E|N|) (Z1). Halves of more than 20 bits use Chernoff's
+bound on the tails of <w, x>, min over t of e^(-ts) prod cosh(t w_j); for other activations see `activation_bounds`.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...bounds import CorrelationCertificate
+from ...figures import INKS, panels
+from ...names import make_optimizer
+from ...networks.activations import Activation
+from ...statistics import wilson_interval
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, Scale, Verdict, exactly
+from .baselines import LAWS, RATES, RandomSeparation, last_records, rates_of, shallow
+
+ACTIVATIONS: dict[str, Activation] = {
+    "ReLU": pl.relu,
+    "ReLU6": pl.relu6,
+    "sigmoid": pl.sigmoid,
+    "sinusoid": pl.Sinusoid(1),
+}
+LEAST_HINGE = {21: 0.8, 25: 0.95, 51: 0.95}
+"""What is claimed of every network's certificate."""
+KNOWN: Mapping[Scale, Verdict] = {"quick": "holds"}
+MARKS = "os^D"
+
+
+@dataclass(frozen=True)
+class Settings:
+    pairs: tuple[int, ...]
+    widths: tuple[int, ...]
+    steps: int
+    others: tuple[str, ...]
+    """Activations other than ReLU, at the largest width."""
+    points: int
+    """Of each half, on which errors are measured."""
+    batch: int = 64
+    every: int = 1000
+    lanes: int = len(RATES) * len(LAWS)
+
+    @property
+    def shapes(self) -> list[tuple[str, int]]:
+        """Activations and widths, the longest runs first."""
+        return [
+            *((name, max(self.widths)) for name in self.others),
+            *(("ReLU", width) for width in sorted(self.widths, reverse=True)),
+        ]
+
+
+SETTINGS = {
+    "quick": Settings(pairs=(21,), widths=(16, 64), steps=400, others=(), points=16_384, every=200, lanes=6),
+    "paper": Settings(
+        pairs=(51, 25, 21),
+        widths=(16, 128, 1024, 8192),
+        steps=100_000,
+        others=("ReLU6", "sigmoid", "sinusoid"),
+        points=65_536,
+    ),
+}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    """Twelve runs of each size and activation, side by side."""
+    for pairs in settings.pairs:
+        for activation, width in settings.shapes:
+            for law in range(len(LAWS)):
+                yield pl.plan(
+                    RandomSeparation(pairs),
+                    shallow(width, law, ACTIVATIONS[activation]),
+                    rate=rates_of(width),
+                    batch=settings.batch,
+                    optimizer=make_optimizer("adam"),
+                    schedule=pl.LinearFall(settings.steps),
+                    seeds=[law],
+                    steps=settings.steps,
+                    every=settings.every,
+                    validation=0,
+                    records=(pl.ErrorsByPart(settings.points), CorrelationCertificate(settings.points)),
+                    record_every=settings.steps,
+                    lanes=settings.lanes,
+                    labels={"pairs": pairs, "width": width, "activation": activation, "law": law},
+                )
+
+
+def claims(settings: Settings) -> list[Claim]:
+    made = []
+    for pairs in sorted(settings.pairs):
+        words = (
+            f"n = {pairs}, depth two, widths to {max(settings.widths):,}, {len(RATES)} rates, {len(LAWS)} starts, "
+            f"{settings.steps:,} steps"
+        )
+        made += [
+            Claim(
+                f"n{pairs}/best-error",
+                f"{words}: the error on the hard half stays within 2% of one half; the least error of all networks",
+                0.5,
+                Region(0.48, 0.52),
+                KNOWN,
+            ),
+            Claim(
+                f"n{pairs}/easy",
+                f"{words}: the easy half alone is learned; the median error there",
+                None,
+                Region(high=0.01),
+                KNOWN,
+            ),
+            Claim(
+                f"n{pairs}/certificate",
+                f"{words}: every network proves about itself that its hinge loss on the hard half is at least "
+                f"{LEAST_HINGE[pairs]}; the least proven loss",
+                None,
+                Region(low=LEAST_HINGE[pairs]),
+                KNOWN,
+            ),
+            Claim(
+                f"n{pairs}/z1",
+                f"{words}: every network proves about itself that its error on the hard half, weighted by |N|, is at "
+                "least 0.4; the least proven",
+                None,
+                Region(low=0.4),
+                KNOWN,
+            ),
+            Claim(
+                f"n{pairs}/violations",
+                f"{words}: no network's measured correlation with the target is above its bound by four standard "
+                "errors; the number that are",
+                0,
+                Region(0, 0),
+                KNOWN,
+            ),
+        ]
+    return made
+
+
+def finals(settings: Settings, results: Results) -> pd.DataFrame:
+    """The end of each run: errors on both halves, and what the network proves."""
+    last = last_records(results.curves())
+    bound, correlation, size, square = np.stack(list(last.certificate)).T
+    noise = np.sqrt(np.maximum(square - correlation**2, 0) / settings.points)
+    return last.assign(
+        proven_hinge=np.maximum(0, 1 - bound),
+        proven_z1=np.maximum(0, 0.5 - bound / (2 * size)),
+        weighted=(1 - correlation / size) / 2,
+        violated=np.abs(correlation) > bound + 4 * noise,
+    )
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Wilson's interval of the least error; what is proven is exact but for E|N| in Z1, known to within 1%."""
+    ends, measured = finals(settings, results), {}
+    for pairs in sorted(settings.pairs):
+        here = ends[ends.pairs == pairs]
+        least = float(here.hard_error.min())
+        wrong = round(least * settings.points)
+        measured[f"n{pairs}/best-error"] = Measured(wrong / settings.points, wilson_interval(wrong, settings.points))
+        measured[f"n{pairs}/easy"] = exactly(float(here.easy_error.median()))
+        measured[f"n{pairs}/certificate"] = exactly(float(here.proven_hinge.min()))
+        measured[f"n{pairs}/z1"] = exactly(float(here.proven_z1.min()))
+        measured[f"n{pairs}/violations"] = exactly(float(here.violated.sum()))
+    return measured
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Error on the hard half, and loss there with what is proven of it, over the width."""
+    ends = finals(settings, results)
+    figure, axes = panels(2, len(settings.pairs), width=3.4 if len(settings.pairs) > 1 else 5.4, height=2.5)
+    for column, pairs in enumerate(sorted(settings.pairs)):
+        here = ends[ends.pairs == pairs]
+        draw(axes[0, column], here, settings, "hard_error")
+        draw(axes[1, column], here, settings, "hard_loss")
+        axes[0, column].set(title=f"n = {pairs}", ylim=(0, 0.6))
+        axes[0, column].axhline(0.5, color="0.5", linewidth=0.8)
+        axes[1, column].set(ylim=(0, 1.25), xlabel="hidden units")
+    axes[0, 0].set_ylabel("error, hard half")
+    axes[1, 0].set_ylabel("hinge loss, hard half")
+    handles, labels = axes[1, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
+    figure.suptitle(f"Depth two stays at chance on the hard half ({settings.steps:,} Adam steps)", fontsize=11)
+    return {"depth-two": figure}
+
+
+def draw(axis: Axes, here: pd.DataFrame, settings: Settings, name: str) -> None:
+    """Each network a mark by its width; the least proven loss of each width as a line."""
+    for i, activation in enumerate(dict.fromkeys(["ReLU", *settings.others])):
+        rows = here[here.activation == activation]
+        places = rows.width * 1.12**i
+        axis.plot(places, rows[name], MARKS[i], color=INKS[i], markersize=4, alpha=0.6, label=f"{activation}: measured")
+        if name == "hard_loss":
+            proven = rows.groupby("width").proven_hinge.min()
+            label = "least proven for a network" if i == 0 else None
+            axis.plot(proven.index * 1.12**i, proven, "_-", color="0.2", markersize=12, linewidth=0.8, label=label)
+    axis.set_xscale("log")
+    axis.set_xticks(sorted(settings.widths), [f"{width:,}" for width in sorted(settings.widths)])
+    axis.minorticks_off()

@@ -1,0 +1,161 @@
+"""Depth three trained from end to end, with no layers given: which easy halves help, and where it stops.
+
+Two networks on the mixture of an easy half and the uniform one: a first layer of four ReLU units for each pair
+(x_i, z_i) below 256 units, which knows what belongs together; and a dense one of 512 and 256 units. Adam with rate
+0.004 that falls linearly to 0, batches of 256. The easy halves are E1 (all gates equal), E7 (stealth), E5
+(sparse pairs), E4 (balanced gates, no correlation with the label) and none (the uniform half alone). Learned means
+an error of at most 5% on the uniform half.
+
+The memo (Section 3.6, one run each): at n = 9 all of them are learned; at n = 15 the local network learns with E1,
+E7 and E5, not with E4 and not from the uniform half alone, and the dense one does not learn with E1 either.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import INKS, panels
+from ...names import make_optimizer
+from ...networks.base import Recipe
+from ...statistics import wilson_interval
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region
+from .baselines import RandomSeparation, last_records
+
+LEARNED = 0.05
+WORDS = {
+    "E1": "E1\nequal gates",
+    "E7": "E7\nstealth",
+    "E5": "E5\nsparse pairs",
+    "E4": "E4\nbalanced",
+    "hard": "uniform\nalone",
+}
+MEMO = {
+    (9, "local"): {"E1": True, "E7": True, "E5": True, "E4": True, "hard": True},
+    (9, "dense"): {"E1": True},
+    (15, "local"): {"E1": True, "E7": True, "E5": True, "E4": False, "hard": False},
+    (15, "dense"): {"E1": False},
+}
+"""What the memo saw."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    pairs: int
+    seeds: int
+    steps: int
+    cases: tuple[tuple[str, str], ...]
+    """Networks and families."""
+    local: tuple[int, int] = (4, 256)
+    dense: tuple[int, int] = (512, 256)
+    batch: int = 256
+    rate: float = 0.004
+    points: int = 8192
+    lanes: int | None = None
+
+    def recipe(self, network: str) -> Recipe:
+        return pl.LocalPairs(self.local[0], self.local[1:]) if network == "local" else pl.MLP(self.dense)
+
+
+EVERYWHERE = tuple((network, family) for network in ("local", "dense") for family in WORDS)
+SETTINGS = {
+    "quick": Settings(pairs=9, seeds=10, steps=3000, cases=(("local", "E1"),), batch=128, points=4096, lanes=5),
+    "paper": Settings(pairs=15, seeds=10, steps=20_000, cases=EVERYWHERE, lanes=10),
+}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    for network, family in settings.cases:
+        yield pl.plan(
+            RandomSeparation(settings.pairs, family),
+            settings.recipe(network),
+            rate=settings.rate,
+            batch=settings.batch,
+            optimizer=make_optimizer("adam"),
+            schedule=pl.LinearFall(settings.steps),
+            seeds=settings.seeds,
+            steps=settings.steps,
+            every=settings.steps // 20,
+            validation=0,
+            records=(pl.ErrorsByPart(settings.points),),
+            record_every=settings.steps // 20,
+            lanes=settings.lanes,
+            labels={"architecture": network, "family": family},
+        )
+
+
+def claims(settings: Settings) -> list[Claim]:
+    """The fraction of seeds that learn is above one half where the memo's run learned, and below where it did not."""
+    made = []
+    for network, family in settings.cases:
+        known = MEMO[(settings.pairs, network)].get(family)
+        if known is None:
+            continue
+        learns = "learns" if known else "does not learn"
+        made.append(
+            Claim(
+                f"n{settings.pairs}/{network}/{family}",
+                f"n = {settings.pairs}, {network} first layer, easy half {family}: Adam from end to end {learns} in "
+                f"{settings.steps:,} steps; the fraction of {settings.seeds} seeds that do",
+                float(known),
+                Region(low=0.5) if known else Region(high=0.5),
+                {},
+            )
+        )
+    return made
+
+
+def finals(results: Results) -> pd.DataFrame:
+    last = last_records(results.curves())
+    return last.assign(learned=last.hard_error <= LEARNED)
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Wilson's intervals."""
+    ends, measured = finals(results), {}
+    for network, family in settings.cases:
+        if family in MEMO[(settings.pairs, network)]:
+            here = ends[(ends.architecture == network) & (ends.family == family)]
+            count = int(here.learned.sum())
+            name = f"n{settings.pairs}/{network}/{family}"
+            measured[name] = Measured(count / len(here), wilson_interval(count, len(here)))
+    return measured
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """The error of each seed at the end, and the median over steps."""
+    ends, curves = finals(results), results.curves()
+    figure, axes = panels(1, 2, width=4.6, height=3.2)
+    families = list(dict.fromkeys(family for _, family in settings.cases))
+    networks = list(dict.fromkeys(network for network, _ in settings.cases))
+    shown = {
+        "local": f"local, {settings.local[0]} per pair, then {settings.local[1]}",
+        "dense": f"dense, {settings.dense[0]}, then {settings.dense[1]}",
+    }
+    for i, network in enumerate(networks):
+        for place, family in enumerate(families):
+            here = ends[(ends.architecture == network) & (ends.family == family)]
+            places = place + 0.22 * (i - 0.5 * (len(networks) - 1)) + 0.012 * (np.arange(len(here)) - len(here) / 2)
+            label = shown[network] if place == 0 else None
+            axes[0, 0].plot(places, here.hard_error, "os"[i], color=INKS[i], markersize=3.5, label=label)
+    axes[0, 0].axhline(LEARNED, color="0.5", linewidth=0.8, linestyle=":")
+    axes[0, 0].set_xticks(range(len(families)), [WORDS[family] for family in families], fontsize=7)
+    axes[0, 0].set(ylabel="error on the uniform half", ylim=(-0.02, 0.72))
+    axes[0, 0].set_title(f"after {settings.steps:,} steps, each seed")
+    axes[0, 0].legend(fontsize=7, loc="upper left")
+    errors = curves.assign(error=[np.asarray(list(each))[1][0] for each in curves.errors_by_part])
+    for i, family in enumerate(families):
+        rows = errors[(errors.architecture == networks[0]) & (errors.family == family)]
+        middle = rows.groupby("step").error.median()
+        label = WORDS[family].replace("\n", ", ")
+        axes[0, 1].plot(middle.index, middle, color=INKS[i], linestyle=("-", "--", "-.", ":", "-")[i], label=label)
+    axes[0, 1].set(xlabel="step", ylabel="median error, uniform half", ylim=(-0.02, 0.72), title=shown[networks[0]])
+    axes[0, 1].legend(fontsize=7, loc="upper right", ncols=2)
+    figure.suptitle(f"Depth three from end to end, n = {settings.pairs}", fontsize=11)
+    return {"end-to-end": figure}

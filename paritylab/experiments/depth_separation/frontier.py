@@ -1,0 +1,166 @@
+"""The frontier of depth two: the largest n that it learns, against its width and against the steps it is given.
+
+ReLU networks with one hidden layer on D (half E1, half uniform), Adam with rates that fall linearly to 0. A size
+n is learned if the best of the rates ends with an error of at most 10% on the hard half. Against the width with all
+steps, and against the steps with the largest width, the frontier in n moves with the logarithm of the effort: a
+step in n costs a factor of it. Depth three, layerwise, learns every n that was tried (`depth-separation/headline`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import INKS, panels
+from ...names import make_optimizer
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, exactly
+from .baselines import RandomSeparation, last_records
+
+LEARNED = 0.1
+
+
+@dataclass(frozen=True)
+class Settings:
+    pairs: tuple[int, ...]
+    widths: tuple[int, ...]
+    steps: tuple[int, ...]
+    rates: tuple[float, ...]
+    batch: int
+    points: int = 16_384
+
+    @property
+    def efforts(self) -> list[tuple[int, int]]:
+        """Widths with all steps, then steps with the largest width."""
+        most, widest = max(self.steps), max(self.widths)
+        longest = [(width, most) for width in sorted(self.widths)]
+        return longest + [(widest, steps) for steps in sorted(self.steps) if steps < most]
+
+
+SETTINGS = {
+    "quick": Settings(pairs=(5, 7), widths=(4, 128), steps=(50, 2000), rates=(0.003, 0.01), batch=128),
+    "paper": Settings(
+        pairs=(5, 7, 9, 11, 13, 15),
+        widths=(16, 64, 256, 1024, 8192),
+        steps=(200, 2_000, 10_000, 60_000),
+        rates=(0.0003, 0.001, 0.003),
+        batch=2048,
+    ),
+}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    """A schedule belongs to the shape of a run, so that each effort is compiled on its own."""
+    for pairs in reversed(settings.pairs):
+        for width, steps in settings.efforts:
+            yield pl.plan(
+                RandomSeparation(pairs),
+                pl.MLP(width),
+                rate=list(settings.rates),
+                batch=settings.batch,
+                optimizer=make_optimizer("adam"),
+                schedule=pl.LinearFall(steps),
+                seeds=1,
+                steps=steps,
+                every=steps // 2,
+                validation=0,
+                records=(pl.ErrorsByPart(settings.points),),
+                record_every=steps,
+                lanes=len(settings.rates),
+                labels={"pairs": pairs, "width": width, "given_steps": steps},
+            )
+
+
+def best_errors(results: Results) -> pd.DataFrame:
+    """The error on the hard half at the best rate, for each n, width and number of steps."""
+    ends = last_records(results.curves())
+    return ends.groupby(["pairs", "width", "given_steps"], as_index=False).hard_error.min()
+
+
+def largest(settings: Settings, results: Results) -> pd.DataFrame:
+    """For each width and number of steps the largest n up to which all are learned; 0 if none is."""
+    best, rows = best_errors(results), []
+    for width, steps in settings.efforts:
+        here = best[(best.width == width) & (best.given_steps == steps)].set_index("pairs").hard_error
+        reached = 0
+        for pairs in sorted(settings.pairs):
+            if here[pairs] > LEARNED:
+                break
+            reached = pairs
+        rows.append({"width": width, "steps": steps, "reached": reached})
+    return pd.DataFrame(rows)
+
+
+def per_decade(efforts: pd.Series, reached: pd.Series) -> float:
+    """How much further in n ten times the effort goes: least squares of n against the logarithm of the effort."""
+    return float(np.polyfit(np.log10(efforts.to_numpy(float)), reached.to_numpy(float), 1)[0])
+
+
+def axes_of(settings: Settings, found: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The frontier along either effort."""
+    return {
+        "width": found[found.steps == max(settings.steps)].sort_values("width"),
+        "steps": found[found.width == max(settings.widths)].sort_values("steps"),
+    }
+
+
+def claims(settings: Settings) -> list[Claim]:
+    return [
+        Claim(
+            f"{effort}/law",
+            f"the largest n that depth two learns grows with the logarithm of its {effort}; further in n for ten times "
+            "the effort",
+            None,
+            Region(0.5, 8),
+            {},
+        )
+        for effort in ("width", "steps")
+    ] + [
+        Claim(
+            "end",
+            f"depth two with {max(settings.widths):,} units and {max(settings.steps):,} steps does not learn the "
+            f"largest n that was tried, {max(settings.pairs)}; the largest n that it learns",
+            11.0 if max(settings.pairs) == 15 else None,
+            Region(high=float(sorted(settings.pairs)[-2])),
+            {},
+        )
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """What was reached is a fact of these runs; the law is a fit through it."""
+    found = largest(settings, results)
+    laws = {
+        f"{effort}/law": exactly(per_decade(rows[effort], rows.reached))
+        for effort, rows in axes_of(settings, found).items()
+    }
+    return {**laws, "end": exactly(float(found.reached.max()))}
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """The largest n over width and over steps, and depth three as the arrow that leaves the picture."""
+    found = largest(settings, results)
+    figure, axes = panels(1, 2, width=3.9, height=3.2)
+    names = {"width": "hidden units", "steps": "Adam steps"}
+    for axis, (effort, rows) in zip(axes[0], axes_of(settings, found).items(), strict=True):
+        slope = per_decade(rows[effort], rows.reached)
+        places = np.log10(rows[effort].to_numpy(float))
+        level = float(np.mean(rows.reached - slope * places))
+        axis.plot(rows[effort], rows.reached, "o", color=INKS[0], label="depth two: largest n learned")
+        fit = f"{slope:.1f} for ten times the effort"
+        axis.plot(rows[effort], level + slope * places, color=INKS[0], linestyle="--", label=fit)
+        top = max(settings.pairs) + 4
+        words = "depth three, layerwise: every n tried"
+        axis.axhspan(max(settings.pairs) + 1, top, color=INKS[2], alpha=0.15, label=words)
+        axis.set(xscale="log", xlabel=names[effort], ylabel="n (pairs)", ylim=(-1, top))
+    axes[0, 0].set_title(f"{max(settings.steps):,} steps")
+    axes[0, 1].set_title(f"{max(settings.widths):,} units")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
+    figure.suptitle("Depth two: ten times the effort buys a few pairs", fontsize=11)
+    return {"frontier": figure}
