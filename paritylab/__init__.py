@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     )
     from .networks import (
         MLP as MLP,
+        AboveGates as AboveGates,
         AbstractInitialization as AbstractInitialization,
         BernoulliInitialization as BernoulliInitialization,
         ChosenInitialization as ChosenInitialization,
@@ -87,11 +88,13 @@ if TYPE_CHECKING:
         Transformer as Transformer,
         TriangleWave as TriangleWave,
         UniformInitialization as UniformInitialization,
+        UnitGates as UnitGates,
         Zigzag as Zigzag,
         indicator_network as indicator_network,
         realize as realize,
         relu as relu,
         relu6 as relu6,
+        sharp_staircase as sharp_staircase,
         sigmoid as sigmoid,
         square as square,
     )
@@ -144,6 +147,7 @@ if TYPE_CHECKING:
         SamplePatterns as SamplePatterns,
         Snapshot as Snapshot,
         TopAccuracy as TopAccuracy,
+        TrainedUnits as TrainedUnits,
         TreePatterns as TreePatterns,
         Updates as Updates,
         ValidationError as ValidationError,
@@ -158,6 +162,7 @@ if TYPE_CHECKING:
         square_loss as square_loss,
         train as train,
         train_gates as train_gates,
+        train_units as train_units,
     )
 
 _HOMES = {
@@ -172,16 +177,16 @@ _HOMES = {
     "RandomSubset RandomTask SharedSign ShiftedInputs Strips Uniform balanced_gates cifar10 "
     "digit_strips draw equal_gates image_folder independent_gates leaky leave_one_out mnist noisy_equal "
     "pooled population random_subset separation small_digits sparse_pairs stealth",
-    "networks": "MLP AbstractInitialization BernoulliInitialization ChosenInitialization DisjointPolyNet "
+    "networks": "MLP AboveGates AbstractInitialization BernoulliInitialization ChosenInitialization DisjointPolyNet "
     "FourierFeatures FrozenGates GateLevel GateNetwork GaussianInitialization GlorotInitialization "
     "Linearized NeuralGates NeuronRecipe OscillatingPolynomial PatchScores PolyNet PooledGates Power "
     "RandomFeatures SignInitialization Sinusoid Staircase StandardNormalInitialization "
-    "TernaryInitialization TernaryPairs Transformer TriangleWave UniformInitialization Zigzag "
-    "indicator_network realize relu relu6 sigmoid square",
+    "TernaryInitialization TernaryPairs Transformer TriangleWave UniformInitialization UnitGates Zigzag "
+    "indicator_network realize relu relu6 sharp_staircase sigmoid square",
     "training": "AbstractRecord ChosenLoss Confidence ErrorsByPart FirstThen FreshError FreshLoss Hinge LayerDrift "
     "LearnedCircuit LinearFall Optimizer Outcome Parameters Progress RegularizedHinge Runs SampleError "
-    "SamplePatterns Snapshot TopAccuracy TreePatterns Updates ValidationError Weights correlation drift "
-    "follow gate_history learn_circuits logistic plan square_loss train train_gates",
+    "SamplePatterns Snapshot TopAccuracy TrainedUnits TreePatterns Updates ValidationError Weights correlation drift "
+    "follow gate_history learn_circuits logistic plan square_loss train train_gates train_units",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*_HOME]

@@ -231,6 +231,9 @@ EXPERIMENTS = {
     "boolean-circuits/fig4": ExperimentEntry(
         "boolean_circuits.figure4", "the class of an image from one random patch", 30
     ),
+    "depth-separation/layerwise": ExperimentEntry(
+        "depth_separation.layerwise", "depth three learns random products of gates, layer by layer", 60
+    ),
 }
 
 BOUNDS = {
@@ -267,6 +270,7 @@ PAPERS = {
     "learning-parities": "Learning Parities with Neural Networks",
     "symmetry": "On Symmetry and Initialization for Neural Networks",
     "boolean-circuits": "Learning Boolean Circuits with Neural Networks",
+    "depth-separation": "[DRAFT] Depth Separation",
 }
 
 TRAIN_DEFAULTS: dict[str, Any] = {

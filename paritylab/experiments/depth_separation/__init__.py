@@ -1,0 +1,1 @@
+"""[DRAFT] Depth Separation (Netser and Malach, 2021), finished."""
