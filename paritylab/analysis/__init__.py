@@ -154,6 +154,7 @@ from .sign_test import (
     failure_probability as failure_probability,
     predicted_samples as predicted_samples,
     signal_to_noise as signal_to_noise,
+    smallest_sample as smallest_sample,
 )
 from .sums import (
     exact_gradient_by_sums as exact_gradient_by_sums,

@@ -140,11 +140,12 @@ def _counted(target: pl.GateProduct, learned: Four, x: np.ndarray, y: np.ndarray
     }
 
 
-def without_layers(n: int, seed: int) -> dict[str, object]:
-    """One run with no layer given."""
+def without_layers(n: int, seed: int, noise: float = 0.0) -> dict[str, object]:
+    """One run with no layer given; with flipped labels it has more examples, and is tested on true labels."""
     started = time.perf_counter()
-    size, target = n**2 + GATES, random_target(n, seed)
-    x, y = sample(law_of("E1", target), size, seed)
+    size, target = math.ceil((n**2 + GATES) / (1 - 2 * noise) ** 2), random_target(n, seed)
+    law = law_of("E1", target)
+    x, y = sample(pl.FlippedLabels(law, noise) if noise else law, size, seed)
     trained = train_units(pl.SamplePatterns(side_by_side(x), y).tables()[1])
     learned = np.where(trained.outputs >= 0, 1.0, -1.0)
     s, labels = np.asarray(gate_values(learned, x), float), np.asarray(y, float)
