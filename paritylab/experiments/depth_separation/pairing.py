@@ -61,7 +61,7 @@ def guess(x: np.ndarray, z: np.ndarray, y: np.ndarray, labelled: bool) -> np.nda
 def predicted(target: pl.GateProduct, labelled: bool) -> float:
     """The sign test over all that must come out right: the kind of every gate, and each partner before all others.
 
-    Terms of size 2^-n are left out. The noise of a difference is that of x_i (z_i - z_j), whose square is 2 - 2 z_i z_j.
+    Terms of size 2^-n are left out. A difference has the noise of x_i (z_i - z_j), whose square is 2 - 2 z_i z_j.
     """
     o = np.asarray(target.ors, float)
     alike = (o[:, None] == o)[~np.eye(target.pairs, dtype=bool)]
@@ -142,8 +142,8 @@ def claims(settings: Settings) -> list[Claim]:
         ),
         Claim(
             "uniform",
-            f"on the uniform half alone {CONTROL:,} labelled examples do not show the pairing (n = 25); the fraction of "
-            "pairs found, where chance has 1/25",
+            f"on the uniform half alone {CONTROL:,} labelled examples do not show the pairing (n = 25); the fraction "
+            "of pairs found, where chance has 1/25",
             1 / 25,
             Region(0.02, 0.08),
         ),

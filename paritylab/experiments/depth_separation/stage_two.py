@@ -1,7 +1,7 @@
 """Stage two of depth-separation: four ways to learn the parity of n gate outputs, once the gates are right.
 
-The gates' outputs s are all equal on the easy half (E1), and independent with means +-1/2 on the uniform half; the label
-is their product. On these:
+The gates' outputs s are all equal on the easy half (E1), and independent with means +-1/2 on the uniform half; the
+label is their product. On these:
 
 (a) a given staircase of n hard-tanh units, and a perceptron on fresh examples;
 (b) symmetry's staircase of n + 3 ReLU units, and the same perceptron;
@@ -9,10 +9,11 @@ is their product. On these:
 (d) the standard start, 256 ReLU units, both layers by SGD (rates 0.1 and 0.02) or Adam (rates 0.003 and 0.001), fresh
     batches of 256, hinge loss.
 
-Counted are the examples until the error on the uniform half is at most 1%. For (a) and (b) that error is known exactly,
-and examples that change nothing are jumped over; the bounds on updates are Novikoff's, R^2 / gamma^2: n (n + 1) for (a),
-and about (16/3) n^4 for (b), whose ramps are long and overlap. For (c) it is the least of some multiples of n^2 at
-which most seeds have learned. For (d) the error is measured on 8,192 points every 50 steps, and the best rate counts.
+Counted are the examples until the error on the uniform half is at most 1%. For (a) and (b) that error is known
+exactly, and examples that change nothing are jumped over; the bounds on updates are Novikoff's, R^2 / gamma^2, n (n+1)
+for (a), and about (16/3) n^4 for (b), whose ramps are long and overlap. For (c) it is the least of some multiples of
+n^2 at which most seeds have learned. For (d) the error is measured on 8,192 points every 50 steps, and the best rate
+counts.
 """
 
 from collections.abc import Iterator
