@@ -69,7 +69,7 @@ def test_runs_recover_more_often_from_more_examples():
 def test_a_whole_run_learns_both_halves():
     rows = layerwise.on_staircase(5, 2)
     largest = [row for row in rows if row["size"] == max(layerwise.SIZES)]
-    assert all(row["gates_right"] and row["hard_error"] == 0 and row["easy_error"] == 0 for row in largest)
+    assert all(row["gates_right"] and row["hard_error"] < 1e-12 and row["easy_error"] < 1e-12 for row in largest)
     assert layerwise.size_of(5) in layerwise.SIZES
     found = layerwise.without_layers(15, 0)
     assert found["gates_right"] and found["size"] == 1225 and found["hard_error"] <= 0.05 and found["easy_error"] == 0

@@ -103,16 +103,20 @@ def on_staircase(n: int, seeds: int) -> list[dict[str, object]]:
     learned = np.where(trained.outputs >= 0, 1.0, -1.0).reshape(seeds, len(SIZES), n, 4)
     steps = trained.steps.reshape(seeds, len(SIZES), n).max(axis=2)
     rows: list[dict[str, object]] = []
-    for seed, (target, (x, y)) in enumerate(zip(targets, samples, strict=True)):
+    for seed, (target, (x, _)) in enumerate(zip(targets, samples, strict=True)):
+        seen = np.sum(gate_values(signs_of(target), x) > 0, axis=1)
         for place, size in enumerate(SIZES):
-            found = _counted(target, learned[seed, place], x[:size], y[:size], seed)
+            found = _counted(target, learned[seed, place], seen[:size], seed)
             rows.append({"seed": seed, "size": size, "gate_steps": int(steps[seed, place]), **found})
     seconds = time.perf_counter() - started
     return [{**row, "training_seconds": seconds} for row in rows]
 
 
-def _counted(target: pl.GateProduct, learned: Four, x: np.ndarray, y: np.ndarray, seed: int) -> dict[str, object]:
-    """The perceptron on the staircase, until it makes no mistake on the sample, and its exact errors."""
+def _counted(target: pl.GateProduct, learned: Four, counts: np.ndarray, seed: int) -> dict[str, object]:
+    """The perceptron on the staircase, until it makes no mistake on the sample, and its exact errors.
+
+    `counts` are the numbers of true gates at +1 of the examples, which are those of the learned ones where it matters.
+    """
     n, right = target.pairs, bool(np.array_equal(learned, signs_of(target)))
     halves = {"hard": pl.Uniform(target), "easy": pl.equal_gates(target)}
     laws = {half: count_law(target, law, learned) for half, law in halves.items()}
@@ -120,13 +124,13 @@ def _counted(target: pl.GateProduct, learned: Four, x: np.ndarray, y: np.ndarray
         positive = laws["hard"].signal > 0
         updates = -1
     else:
-        counts = np.bincount(np.sum(gate_values(learned, x) > 0, axis=1), minlength=n + 1)
-        seen = counts > 0
+        chances = np.bincount(counts, minlength=n + 1) / len(counts)
+        seen = chances > 0
         points, labels = sharp_embedding(n), sign_parity(n)
         trace = streamed_perceptron(
             points[seen],
             labels[seen],
-            counts[seen] / len(y),
+            chances[seen],
             until=lambda wrong: not wrong.any(),
             rng=np.random.default_rng(seed),
         )
@@ -223,7 +227,7 @@ def claims(settings: Settings) -> list[Claim]:
 
 
 def learned_share(rows: pd.DataFrame) -> float:
-    return float(np.mean((rows.hard_error <= ERROR) & (rows.easy_error == 0)))
+    return float(np.mean((rows.hard_error <= ERROR) & (rows.easy_error <= 1e-12)))
 
 
 def needed(rows: pd.DataFrame) -> float:
