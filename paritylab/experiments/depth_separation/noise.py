@@ -60,7 +60,7 @@ def plan(settings: Settings) -> Iterator[Call]:
     for rate in settings.whole:
         for seed in range(settings.seeds):
             which = {"n": settings.n, "seed": seed, "noise": rate}
-            yield Call(without_layers, which, {"flips": rate, "route": "whole"}, seconds=0.5)
+            yield Call(without_layers, which, {"route": "whole"}, seconds=0.5)
     which = {"n": settings.n, "rates": settings.rates, "trials": settings.trials}
     yield Call(runs, which, {"route": "gates"}, seconds=4.0)
 
@@ -107,7 +107,7 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
     off = np.log(1.2) / np.log(kept[0] / kept[-1])
     measured["gates/power"] = Measured(exponent, (exponent - off, exponent + off))
     for rate in settings.whole:
-        measured[f"whole/eta{rate:g}"] = exactly(float(whole[whole.flips == rate].hard_error.median()))
+        measured[f"whole/eta{rate:g}"] = exactly(float(whole[whole.noise == rate].hard_error.median()))
     return measured
 
 
@@ -125,7 +125,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     axis.set(yscale="log", xlabel="share of labels flipped", ylabel="examples that recover all gates", title="gates")
     axis.legend(fontsize=7)
     axis = axes[0, 1]
-    errors = [whole[whole.flips == rate].hard_error.to_numpy() for rate in settings.whole]
+    errors = [whole[whole.noise == rate].hard_error.to_numpy() for rate in settings.whole]
     for rate, each in zip(settings.whole, errors, strict=True):
         axis.plot(np.full(len(each), rate), each, ".", color="0.6", markersize=4)
     axis.plot(settings.whole, [np.median(each) for each in errors], marker="s", markersize=4, label="median", **ink(2))

@@ -86,12 +86,14 @@ class Settings:
     one_step: tuple[int, ...]
     trained: tuple[int, ...]
     steps: int
+    trained_seeds: int
+    """Seeds of (d)."""
 
 
 SETTINGS = {
-    "quick": Settings(10, (5, 9, 15, 25, 51, 101), (5, 9, 15, 25), (15, 25, 51), (5, 9), 4000),
+    "quick": Settings(10, (5, 9, 15, 25, 51, 101), (5, 9, 15, 25), (15, 25, 51), (5, 9), 3000, 5),
     "paper": Settings(20, (5, 9, 15, 25, 51, 101, 201), (5, 9, 15, 25, 51, 101), (15, 25, 51, 101), (5, 9, 15, 25),
-                      40_000),
+                      40_000, 10),
 }  # fmt: skip
 
 
@@ -143,7 +145,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
                 pl.MLP(256),
                 rate=rates,
                 batch=BATCH,
-                seeds=settings.seeds,
+                seeds=settings.trained_seeds,
                 steps=settings.steps,
                 every=LOOK,
                 optimizer=make_optimizer(name),
@@ -211,8 +213,8 @@ def first_below(results: Results, settings: Settings) -> pd.DataFrame:
     curves = results.curves()
     rows = []
     for (way, n, rate, seed), run in curves.groupby(["way", "gates", "rate", "seed"]):
-        below = run.step[run.validation_error <= ERROR]
-        rows.append((way, int(n), rate, seed, float(below.min()) * BATCH if len(below) else np.inf))
+        below = run.step[run.validation_error <= ERROR].min()
+        rows.append((way, int(n), rate, seed, np.nanmin([np.inf, below, run.converged_at.iloc[0]]) * BATCH))
     return pd.DataFrame(rows, columns=["way", "n", "rate", "seed", "examples"])
 
 
