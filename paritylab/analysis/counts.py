@@ -42,9 +42,7 @@ def count_law(target: GateProduct, law: AbstractDistribution, learned: Four | No
     """
     if isinstance(law, Mixture):
         parts = [count_law(target, part, learned) for part in law.parts]
-        weights = np.asarray(law.weights, float)
-        sums = (sum(w * np.asarray(part[i]) for w, part in zip(weights, parts, strict=True)) for i in (0, 1))
-        return CountLaw(*(np.asarray(each) for each in sums))
+        return _mixed(parts, np.asarray(law.weights, float))
     if isinstance(law, Uniform):
         law = EasyHalf(target, IndependentOutputs(np.asarray(target.ors, float) / 2))
     if not isinstance(law, EasyHalf):
@@ -63,11 +61,13 @@ def count_law(target: GateProduct, law: AbstractDistribution, learned: Four | No
             f"{type(outputs).__name__}. Count over a sample instead."
         )
     direction, kept = np.asarray(outputs.direction, float), 1 - 2 * float(outputs.flip)
-    both = [
-        ((1 + sign * float(outputs.mean)) / 2, _independent(gates, said, patterns, sign * kept * direction))
-        for sign in (1, -1)
-    ]
-    return CountLaw(*(sum(weight * part[i] for weight, part in both) for i in (0, 1)))
+    given = [_independent(gates, said, patterns, sign * kept * direction) for sign in (1, -1)]
+    return _mixed(given, np.array([1 + float(outputs.mean), 1 - float(outputs.mean)]) / 2)
+
+
+def _mixed(parts: list[CountLaw], weights: Float[np.ndarray, " parts"]) -> CountLaw:
+    probability, signal = np.einsum("p,pik->ik", weights, np.array([[*part] for part in parts]))
+    return CountLaw(probability, signal)
 
 
 def _independent(gates: Four, said: Four, patterns: Four, mean: Float[np.ndarray, " gates"]) -> CountLaw:

@@ -13,6 +13,7 @@ local correlation: that the number of examples which the sign test asks for grow
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -44,8 +45,16 @@ class Settings:
 
 SETTINGS = {"quick": Settings(15), "paper": Settings(25, 4_000_000)}
 
-Moments = tuple[np.ndarray, float, np.ndarray]
-"""c of every gate, E[y], and E[x_i]; the last is NaN where no formula was derived."""
+
+class Moments(NamedTuple):
+    """What was derived by hand."""
+
+    correlation: np.ndarray
+    """c of every gate."""
+    label: float
+    """E[y]"""
+    inputs: np.ndarray
+    """E[x_i], and E[z_i], which is the same."""
 
 
 def by_hand(family: str, target: pl.GateProduct) -> Moments:
@@ -55,7 +64,7 @@ def by_hand(family: str, target: pl.GateProduct) -> Moments:
     ones, r, b, e, q = np.ones(n), odd_near(n / 3), 1 - 1 / n, 0.5 / n, 0.25 / n
     mu = np.where(o > 0, 1 - 2 * q, 1 - 6 * q)
     inputs: Callable[[np.ndarray | float], np.ndarray] = lambda mean: (2 * mean - o) / 3
-    formulas: dict[str, Moments] = {
+    formulas: dict[str, tuple[np.ndarray, float, np.ndarray]] = {
         "E1": (ones, 0.0, inputs(0.0)),
         "E1'": ((1 - 1 / n) * ones, 0.0, inputs(1 / n)),
         "E2": (r / n * ones, 0.0, inputs(1 - r / n)),
@@ -66,7 +75,7 @@ def by_hand(family: str, target: pl.GateProduct) -> Moments:
         "E7": (o * np.prod(o), float(np.prod(o)) / 2, 0 * ones),
         "hard": (np.prod(o) * o / 2 ** (n - 1), float(np.prod(o)) / 2**n, 0 * ones),
     }
-    return formulas[family]
+    return Moments(*formulas[family])
 
 
 def mixed(family: str, target: pl.GateProduct) -> Moments:
@@ -74,15 +83,15 @@ def mixed(family: str, target: pl.GateProduct) -> Moments:
     easy, hard = by_hand(family, target), by_hand("hard", target)
     if family == "hard":
         return hard
-    return tuple((a + b) / 2 for a, b in zip(easy, hard, strict=True))  # type: ignore[return-value]
+    return Moments(*((getattr(easy, name) + getattr(hard, name)) / 2 for name in Moments._fields))
 
 
 def farthest(sampled: GateTables, exact: GateTables, points: int) -> float:
     """The largest distance of a sampled number from the exact one, in its standard deviations."""
     square = lambda mean: np.maximum(1 - np.asarray(mean) ** 2, 1e-12)
-    pairs = [
+    pairs: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [
         (sampled.correlation, exact.correlation, square(exact.correlation)),
-        (sampled.label_mean, exact.label_mean, square(exact.label_mean)),
+        (np.array(sampled.label_mean), np.array(exact.label_mean), square(exact.label_mean)),
         (sampled.probability, exact.probability, exact.probability * (1 - exact.probability)),
         (sampled.signal, exact.signal, exact.probability - exact.signal**2),
         (sampled.input_mean, exact.input_mean, square(exact.input_mean)),

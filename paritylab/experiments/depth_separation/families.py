@@ -73,7 +73,7 @@ def signals_of_prefixes(
     x: Float[np.ndarray, "points n"], y: Float[np.ndarray, " points"], sizes: Sequence[int]
 ) -> Float[np.ndarray, "sizes gates 4"]:
     """The mean of y 1{p} for each gate and pattern over the first so many points, for several sizes in order."""
-    sums, start, total = [], 0, 0.0
+    sums, start, total = [], 0, np.zeros((x.shape[1] // 2, 4))
     for size in sizes:
         part = pl.SamplePatterns(side_by_side(x[start:size]), y[start:size])
         total = total + (size - start) * part.tables()[1]

@@ -85,7 +85,7 @@ def claims(settings: Settings) -> list[Claim]:
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:
     """A bootstrap over trials; each of the sizes has a factor of about 1.2 to either side."""
     table = results.table()
-    measured = {}
+    measured: dict[str, Measured] = {}
     small = np.array([share for share in settings.shares if share <= SMALL])
     off = np.log(1.2) / np.log(small[-1] / small[0])
     for n in settings.sizes:

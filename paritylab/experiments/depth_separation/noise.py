@@ -61,8 +61,8 @@ def plan(settings: Settings) -> Iterator[Call]:
         for seed in range(settings.seeds):
             which = {"n": settings.n, "seed": seed, "noise": rate}
             yield Call(without_layers, which, {"route": "whole"}, seconds=0.5)
-    which = {"n": settings.n, "rates": settings.rates, "trials": settings.trials}
-    yield Call(runs, which, {"route": "gates"}, seconds=4.0)
+    gates = {"n": settings.n, "rates": settings.rates, "trials": settings.trials}
+    yield Call(runs, gates, {"route": "gates"}, seconds=4.0)
 
 
 def claims(settings: Settings) -> list[Claim]:

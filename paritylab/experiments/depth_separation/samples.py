@@ -107,9 +107,9 @@ def plan(settings: Settings) -> Iterator[Call]:
             for part in range(parts):
                 which = {"families": families, "n": n, "trials": each, "first": part * each}
                 yield Call(runs, which, {"group": group}, seconds=4.0)
-    for which in HOPELESS:
-        n = settings.hopeless + (which == "even")
-        yield Call(hopeless, {"which": which, "n": n, "trials": settings.trials}, {"group": "hopeless"}, seconds=2.0)
+    for name in HOPELESS:
+        n = settings.hopeless + (name == "even")
+        yield Call(hopeless, {"which": name, "n": n, "trials": settings.trials}, {"group": "hopeless"}, seconds=2.0)
 
 
 def cases(settings: Settings) -> list[tuple[str, int]]:
