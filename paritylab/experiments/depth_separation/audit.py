@@ -216,7 +216,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
         offsets[place] = offsets.get(place, -1) + 1
         bold = family in SQUARE
         axis.text(
-            place[1] - 0.3 + 0.2 * (offsets[place] % 4),
+            place[1] - 0.3 + 0.2 * (offsets[place] % 4) + 0.1 * (family == "hard"),
             place[0] + 0.15 - 0.3 * (offsets[place] // 4),
             "uniform" if family == "hard" else family,
             ha="center", va="center", fontsize=11 if bold else 8, weight="bold" if bold else "normal",

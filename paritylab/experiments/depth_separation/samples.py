@@ -58,7 +58,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(40, (9, 25, 101), (9, 11, 15), (5, 9, 15)),
+    "quick": Settings(40, (9, 25, 101), (9, 11, 15), (9, 11, 15)),
     "paper": Settings(200, (9, 51, 401), (9, 15, 25), (9, 15, 25)),
 }
 
