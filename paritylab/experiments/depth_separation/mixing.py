@@ -18,7 +18,7 @@ from ...statistics import power_law
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Region, exactly, within_factor
 from .audit import alternating
-from .families import law_of
+from .families import law_of, recorded_at_quick
 from .recovery_runs import FACTOR, measured_size, ratio, trials_of
 
 SMALL = 0.5
@@ -53,6 +53,10 @@ def plan(settings: Settings) -> Iterator[Call]:
 
 
 def claims(settings: Settings) -> list[Claim]:
+    return recorded_at_quick(_claims(settings))
+
+
+def _claims(settings: Settings) -> list[Claim]:
     made = [
         Claim(
             f"n{n}/a{share:g}",

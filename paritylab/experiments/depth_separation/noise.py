@@ -21,7 +21,7 @@ from ...statistics import power_law
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Region, exactly, within_factor
 from .audit import alternating
-from .families import law_of
+from .families import law_of, recorded_at_quick
 from .layerwise import ERROR, without_layers
 from .recovery_runs import FACTOR, measured_size, ratio, trials_of
 
@@ -66,6 +66,10 @@ def plan(settings: Settings) -> Iterator[Call]:
 
 
 def claims(settings: Settings) -> list[Claim]:
+    return recorded_at_quick(_claims(settings))
+
+
+def _claims(settings: Settings) -> list[Claim]:
     made = [
         Claim(
             f"gates/eta{rate:g}",

@@ -31,7 +31,7 @@ from ...statistics import wilson_interval
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Region, exactly, within_factor
 from ..boolean_circuits.problems import sample
-from .families import law_of, random_target
+from .families import law_of, random_target, recorded_at_quick
 from .recovery_runs import FACTOR, MULTIPLES, measured_size, ratio
 
 LABELS = {"labelled": True, "unlabelled": False}
@@ -120,6 +120,10 @@ def plan(settings: Settings) -> Iterator[Call]:
 
 
 def claims(settings: Settings) -> list[Claim]:
+    return recorded_at_quick(_claims(settings))
+
+
+def _claims(settings: Settings) -> list[Claim]:
     made = [
         Claim(
             f"{name}/n{n}",
