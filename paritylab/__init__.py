@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     )
     from .networks import (
         MLP as MLP,
+        AboveGates as AboveGates,
         AbstractInitialization as AbstractInitialization,
         BernoulliInitialization as BernoulliInitialization,
         ChosenInitialization as ChosenInitialization,
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
         Transformer as Transformer,
         TriangleWave as TriangleWave,
         UniformInitialization as UniformInitialization,
+        UnitGates as UnitGates,
         Zigzag as Zigzag,
         gate_product_network as gate_product_network,
         indicator_network as indicator_network,
@@ -97,6 +99,7 @@ if TYPE_CHECKING:
         realize as realize,
         relu as relu,
         relu6 as relu6,
+        sharp_staircase as sharp_staircase,
         sigmoid as sigmoid,
         square as square,
     )
@@ -150,6 +153,7 @@ if TYPE_CHECKING:
         SamplePatterns as SamplePatterns,
         Snapshot as Snapshot,
         TopAccuracy as TopAccuracy,
+        TrainedUnits as TrainedUnits,
         TreePatterns as TreePatterns,
         Updates as Updates,
         ValidationError as ValidationError,
@@ -164,6 +168,7 @@ if TYPE_CHECKING:
         square_loss as square_loss,
         train as train,
         train_gates as train_gates,
+        train_units as train_units,
     )
 
 _HOMES = {
@@ -178,18 +183,18 @@ _HOMES = {
     "RandomSubset RandomTask SharedSign ShiftedInputs Strips Uniform balanced_gates cifar10 "
     "digit_strips draw equal_gates image_folder independent_gates leaky leave_one_out mnist noisy_equal "
     "pooled population random_subset separation small_digits sparse_pairs stealth",
-    "networks": "MLP AbstractInitialization BernoulliInitialization ChosenInitialization DisjointPolyNet "
+    "networks": "MLP AboveGates AbstractInitialization BernoulliInitialization ChosenInitialization DisjointPolyNet "
     "FourierFeatures FrozenGates GateLevel GateNetwork GaussianInitialization GlorotInitialization "
     "Linearized LocalPairs NeuralGates NeuronRecipe OscillatingPolynomial PatchScores PolyNet PolynomialWindow "
     "PooledGates Power "
     "RandomFeatures SignInitialization Sinusoid Staircase StandardNormalInitialization "
-    "TernaryInitialization TernaryPairs Transformer TriangleWave UniformInitialization Zigzag "
-    "gate_product_network indicator_network narrowest_polynomial polynomial_network realize relu relu6 sigmoid "
-    "square",
+    "TernaryInitialization TernaryPairs Transformer TriangleWave UniformInitialization UnitGates Zigzag "
+    "gate_product_network indicator_network narrowest_polynomial polynomial_network realize relu relu6 "
+    "sharp_staircase sigmoid square",
     "training": "AbstractRecord ChosenLoss Confidence ErrorsByPart FirstThen FreshError FreshLoss Hinge LayerDrift "
     "LearnedCircuit LinearFall Optimizer Outcome PackedPatterns Parameters Progress RegularizedHinge Runs SampleError "
-    "SamplePatterns Snapshot TopAccuracy TreePatterns Updates ValidationError Weights correlation drift "
-    "follow gate_history learn_circuits logistic plan square_loss train train_gates",
+    "SamplePatterns Snapshot TopAccuracy TrainedUnits TreePatterns Updates ValidationError Weights correlation drift "
+    "follow gate_history learn_circuits logistic plan square_loss train train_gates train_units",
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*_HOME]

@@ -246,6 +246,25 @@ EXPERIMENTS = {
     "depth-separation/certificates": ExperimentEntry(
         "depth_separation.certificates", "lower bounds on loss and error against all networks we could think of", 20
     ),
+    "depth-separation/audit": ExperimentEntry(
+        "depth_separation.audit", "which easy halves work: reveals the gates against local correlation", 15
+    ),
+    "depth-separation/samples": ExperimentEntry(
+        "depth_separation.samples", "examples that recover all gates, measured against the sign test", 50
+    ),
+    "depth-separation/layerwise": ExperimentEntry(
+        "depth_separation.layerwise", "depth three learns random products of gates, layer by layer", 60
+    ),
+    "depth-separation/stage-two": ExperimentEntry(
+        "depth_separation.stage_two", "four ways to learn the parity of the gates' outputs", 40
+    ),
+    "depth-separation/mixing": ExperimentEntry(
+        "depth_separation.mixing", "examples against the share of the easy half", 10
+    ),
+    "depth-separation/noise": ExperimentEntry("depth_separation.noise", "examples against flipped labels", 15),
+    "depth-separation/pairing": ExperimentEntry(
+        "depth_separation.pairing", "the pairing of x and z is unknown: how many examples tell it", 10
+    ),
 }
 
 BOUNDS = {

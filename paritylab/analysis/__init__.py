@@ -9,6 +9,10 @@ from .correlations import (
     node_correlations as node_correlations,
     reveals_gates as reveals_gates,
 )
+from .counts import (
+    CountLaw as CountLaw,
+    count_law as count_law,
+)
 from .exact_start import (
     AfterFirstStep as AfterFirstStep,
     StepTable as StepTable,
@@ -109,6 +113,9 @@ from .one_step import (
     sampled_correlations as sampled_correlations,
     sign_correlations as sign_correlations,
 )
+from .perceptron import (
+    streamed_perceptron as streamed_perceptron,
+)
 from .polynet import (
     Lemma6 as Lemma6,
     SignMeans as SignMeans,
@@ -135,10 +142,19 @@ from .routes import (
     Routed as Routed,
     neuron_gradient as neuron_gradient,
 )
+from .second_layer import (
+    hidden_outputs as hidden_outputs,
+    least_squares_output as least_squares_output,
+    one_step_layer as one_step_layer,
+    sharp_embedding as sharp_embedding,
+    sign_parity as sign_parity,
+    with_output as with_output,
+)
 from .sign_test import (
     failure_probability as failure_probability,
     predicted_samples as predicted_samples,
     signal_to_noise as signal_to_noise,
+    smallest_sample as smallest_sample,
 )
 from .sums import (
     exact_gradient_by_sums as exact_gradient_by_sums,
@@ -149,6 +165,7 @@ from .tables import (
     GateTables as GateTables,
     enumerated_tables as enumerated_tables,
     gate_tables as gate_tables,
+    nested_signals as nested_signals,
     sampled_tables as sampled_tables,
 )
 from .thresholds import (

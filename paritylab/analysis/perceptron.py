@@ -1,9 +1,10 @@
 """What does the modified perceptron do, update by update? The algorithm that symmetry's Theorem 2 is about."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int, Num
+from jaxtyping import Bool, Float, Int, Num
 
 
 class Trace(NamedTuple):
@@ -41,6 +42,53 @@ def modified_perceptron(
             weights = step * counts @ signed
             return Trace(weights, updates, float((signed @ weights).min() / np.linalg.norm(weights)))
         chosen = asking[rng.integers(len(asking))]
+        counts[chosen] += 1
+        values += gram[chosen]
+    raise ValueError(f"The perceptron has not ended after {most} updates. Are the points separable? Allow `most` more.")
+
+
+class Stream(NamedTuple):
+    """A perceptron on fresh examples, at the time at which it was good enough."""
+
+    weights: Float[np.ndarray, " dimension"]
+    updates: int
+    examples: int
+    """How many examples had come by then, those that asked for no update included."""
+
+
+def streamed_perceptron(
+    points: Num[np.ndarray, "points dimension"],
+    labels: Num[np.ndarray, " points"],
+    chances: Float[np.ndarray, " points"],
+    *,
+    until: Callable[[Bool[np.ndarray, " points"]], bool],
+    rng: np.random.Generator,
+    most: int = 10**7,
+) -> Stream:
+    """The perceptron on an endless stream of examples from finitely many points, until its mistakes are few enough.
+
+    It is SGD of batch one on max(0, -y w . v) from w = 0. Only examples with y w . v <= 0 change anything: how many
+    come before the next one is geometric, and which it is has the law of the stream among those, so that the others
+    are jumped over. `until` is asked which points are classified wrongly, at the start and after each update.
+
+    >>> rng = np.random.default_rng(0)
+    >>> points, labels = np.array([[1.0, 1.0], [-1.0, 1.0]]), np.array([1, -1])
+    >>> streamed_perceptron(points, labels, np.array([0.5, 0.5]), until=lambda wrong: not wrong.any(), rng=rng).updates
+    2
+    """
+    signed = np.asarray(points, np.float64) * np.asarray(labels, np.float64)[:, None]
+    gram, law = signed @ signed.T, np.asarray(chances, np.float64)
+    values, counts = np.zeros(len(signed)), np.zeros(len(signed))
+    examples = 0
+    for updates in range(most):
+        wrong = values <= 0
+        if until(wrong):
+            return Stream(counts @ signed, updates, examples)
+        ends = np.cumsum(np.where(wrong, law, 0.0))
+        if not ends[-1] > 0:
+            raise ValueError("No example that is classified wrongly ever comes, and the perceptron is not good enough.")
+        examples += int(rng.geometric(min(1.0, ends[-1])))
+        chosen = int(np.searchsorted(ends, rng.random() * ends[-1], side="right"))
         counts[chosen] += 1
         values += gram[chosen]
     raise ValueError(f"The perceptron has not ended after {most} updates. Are the points separable? Allow `most` more.")

@@ -76,6 +76,16 @@ def predicted_samples(
     ratios = signal_to_noise(tables, regularizer)
     ratios = ratios if gates is None else ratios[gates]
     ratios = ratios[~np.isnan(ratios)]
+    return smallest_sample(ratios, failure)
+
+
+def smallest_sample(ratios: Float[np.ndarray, "*signs"], failure: int | float = 0.1) -> float:
+    """The smallest m with sum of Phi(-sqrt(m) ratio) <= failure, for signals that are `ratio` times their noise.
+
+    >>> smallest_sample(np.array([0.1, 0.2]), 0.1)
+    168.0
+    """
+    ratios = np.asarray(ratios, float).ravel()
     if not np.all(ratios > 0):
         return math.inf
     ratios = ratios[np.isfinite(ratios)]  # without noise the sign never shows wrong

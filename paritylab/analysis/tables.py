@@ -6,13 +6,14 @@ gates, from the support where it can be enumerated, or from a sample; never from
 """
 
 import dataclasses
+from collections.abc import Sequence
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..cube import cube
 from ..distributions import AbstractDistribution, EasyHalf, FlippedLabels, Generative, Mixture, Points, Product, Uniform
@@ -27,6 +28,7 @@ Four = Float[np.ndarray, "gates 4"]
 
 LARGEST_ENUMERATED = 20
 SAMPLE_BATCH = 2**14
+SUM_BLOCK = 2**12
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,6 +145,44 @@ def sampled_tables(
         parts.append(_averaged(target, x, np.asarray(y, float), equal, "sample"))
         weights.append(batch / size)
     return dataclasses.replace(_mixed(parts, np.array(weights)), samples=size)
+
+
+def nested_signals(
+    target: GateProduct, distribution: AbstractDistribution, sizes: Sequence[int], *, key: PRNGKeyArray
+) -> Float[np.ndarray, "sizes gates 4"]:
+    """The mean of y 1{p} over the first so many examples of one sample, for each of several sizes; products of gates.
+
+    One program for all sizes and for all laws of one kind: blocks of examples are drawn, and sums of signs, which
+    float32 holds exactly, are added up in float64.
+
+    >>> from paritylab import root_key
+    >>> target = GateProduct(("OR", "AND"))
+    >>> nested_signals(target, Uniform(target), (4, 100), key=root_key(0)).shape
+    (2, 2, 4)
+    """
+    _check_dimension(target, distribution)
+    if not len(sizes) or min(sizes) < 1:
+        raise ValueError(f"Samples need at least one example each, got sizes={tuple(sizes)}.")
+    total = np.zeros((len(sizes), 1 + 3 * target.pairs))
+    for number, start in enumerate(range(0, max(sizes), SUM_BLOCK)):
+        inside = np.clip(np.asarray(sizes) - start, 0, SUM_BLOCK).astype(np.int32)
+        total += np.asarray(_label_sums(distribution, jr.fold_in(key, number), inside), float)
+    moments = total / np.asarray(sizes, float)[:, None]
+    parts = moments[:, 1:].reshape(len(sizes), 3, target.pairs)[..., None]
+    characters = np.stack([*PATTERNS.T, PATTERNS[:, 0] * PATTERNS[:, 1]])
+    return (moments[:, :1, None] + np.sum(parts * characters[:, None, :], axis=1)) / 4
+
+
+@eqx.filter_jit
+def _label_sums(
+    distribution: AbstractDistribution, key: PRNGKeyArray, inside: Int[Array | np.ndarray, " sizes"]
+) -> Float[Array, "sizes moments"]:
+    """The sums of y, y x_i, y z_i and y x_i z_i over the first so many examples of a block."""
+    x, y = distribution.sample(key, SUM_BLOCK)
+    first, second = jnp.split(x, 2, axis=1)
+    features = jnp.concatenate([jnp.ones_like(y)[:, None], first, second, first * second], axis=1)
+    taken = jnp.arange(SUM_BLOCK, dtype=jnp.int32) < jnp.asarray(inside)[:, None]
+    return jnp.matmul(jnp.where(taken, y, 0.0), features, precision="highest")
 
 
 def _check_dimension(target: GateTarget, distribution: AbstractDistribution) -> None:

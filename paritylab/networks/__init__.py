@@ -76,3 +76,8 @@ from .ternary import (
 from .transformer import (
     Transformer as Transformer,
 )
+from .units import (
+    AboveGates as AboveGates,
+    UnitGates as UnitGates,
+    sharp_staircase as sharp_staircase,
+)

@@ -68,3 +68,7 @@ from .train import (
     plan as plan,
     train as train,
 )
+from .units import (
+    TrainedUnits as TrainedUnits,
+    train_units as train_units,
+)

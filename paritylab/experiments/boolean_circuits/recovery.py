@@ -235,7 +235,7 @@ def claims(settings: Settings) -> list[Claim]:
     return made
 
 
-def size_for(recovered: np.ndarray, wanted: float = 0.9) -> float:
+def size_for(recovered: np.ndarray, wanted: float = 0.9, multiples: tuple[float, ...] = MULTIPLES) -> float:
     """The multiple of the predicted size at which a fraction recovers; columns are multiples, rows circuits.
 
     Fractions are made monotone (pooling neighbours that are not), then interpolated over the logarithm.
@@ -251,10 +251,10 @@ def size_for(recovered: np.ndarray, wanted: float = 0.9) -> float:
         return math.inf
     above = int(np.argmax(fractions >= wanted))
     if above == 0:
-        return MULTIPLES[0]
+        return multiples[0]
     low, high = fractions[above - 1], fractions[above]
     share = (wanted - low) / (high - low)
-    return float(np.exp(np.interp(share, (0, 1), np.log(MULTIPLES[above - 1 : above + 1]))))
+    return float(np.exp(np.interp(share, (0, 1), np.log(multiples[above - 1 : above + 1]))))
 
 
 def by_multiple(table: pd.DataFrame, family: str, depth: int) -> np.ndarray:

@@ -1,0 +1,263 @@
+"""Which easy halves work? The correlation audit of depth-separation, and what 'reveals the function' has to do with it.
+
+For each family, mixed half and half with the uniform law: the correlations c_i = E[y g_i], E[y], the signals E[y 1{p}],
+the least probability of a pattern, the means of the inputs and whether unlabelled inputs reveal the gates. Three
+routes: closed forms of the package, the formulas as they are derived by hand, and a sample of 400,000 points.
+
+The draft hopes that its easy half 'reveals the target function directly from the data points, without the need to
+observe the labels'. That is neither necessary (E5 has one law of inputs for all choices of gates, and is learned) nor
+sufficient (E4 shows every gate in the means of its inputs, and no gate correlates with the label). What counts is
+local correlation: that the number of examples which the sign test asks for grows like a power of n, not like 4^n.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...analysis import GateTables, audit, gate_tables, predicted_samples, reveals_gates, sampled_tables
+from ...figures import INKS, panels
+from ...sweep import Call, Results
+from ..base import Claim, Measured, Region, exactly
+from .families import law_of, odd_near, random_target, recorded_at_quick
+
+NAMES = ("E1", "E1'", "E2", "E3", "E4", "E5", "E6", "E7", "hard")
+SQUARE = {"E1": (True, True), "E5": (False, True), "E4": (True, False), "hard": (False, False)}
+"""Reveals the gates; has local correlation."""
+FARTHEST = 4.5
+"""Standard deviations; one in 150,000 normal numbers is farther out, and about 1,300 are looked at."""
+POLYNOMIAL = 4.0
+"""Above this exponent of n, between n = 15 and 25, the number of examples counts as exponential (4^n has 27)."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    n: int
+    points: int = 400_000
+
+
+SETTINGS = {"quick": Settings(15), "paper": Settings(25, 4_000_000)}
+
+
+class Moments(NamedTuple):
+    """What was derived by hand."""
+
+    correlation: np.ndarray
+    """c of every gate."""
+    label: float
+    """E[y]"""
+    inputs: np.ndarray
+    """E[x_i], and E[z_i], which is the same."""
+
+
+def by_hand(family: str, target: pl.GateProduct) -> Moments:
+    """The easy half's moments as derived by hand (memo, Section 1); E[x_i] = (mean of gate i times 2 - o_i) / 3 where
+    patterns are uniform given their gate."""
+    n, o = target.pairs, np.asarray(target.ors, float)
+    ones, r, b, e, q = np.ones(n), odd_near(n / 3), 1 - 1 / n, 0.5 / n, 0.25 / n
+    mu = np.where(o > 0, 1 - 2 * q, 1 - 6 * q)
+    inputs: Callable[[np.ndarray | float], np.ndarray] = lambda mean: (2 * mean - o) / 3
+    formulas: dict[str, tuple[np.ndarray, float, np.ndarray]] = {
+        "E1": (ones, 0.0, inputs(0.0)),
+        "E1'": ((1 - 1 / n) * ones, 0.0, inputs(1 / n)),
+        "E2": (r / n * ones, 0.0, inputs(1 - r / n)),
+        "E3": (b ** (n - 1) * ones, b**n, inputs(b)),
+        "E4": (0 * ones, 0.0, inputs(0.0)),
+        "E5": (np.prod(mu) / mu, float(np.prod(mu)), (1 - 4 * q) * ones),
+        "E6": ((1 - 2 * e) ** (n - 1) * ones, 0.0, inputs(0.0)),
+        "E7": (o * np.prod(o), float(np.prod(o)) / 2, 0 * ones),
+        "hard": (np.prod(o) * o / 2 ** (n - 1), float(np.prod(o)) / 2**n, 0 * ones),
+    }
+    return Moments(*formulas[family])
+
+
+def mixed(family: str, target: pl.GateProduct) -> Moments:
+    """The same for the mixture with the uniform half."""
+    easy, hard = by_hand(family, target), by_hand("hard", target)
+    if family == "hard":
+        return hard
+    return Moments(*((getattr(easy, name) + getattr(hard, name)) / 2 for name in Moments._fields))
+
+
+def farthest(sampled: GateTables, exact: GateTables, points: int) -> float:
+    """The largest distance of a sampled number from the exact one, in its standard deviations."""
+    square = lambda mean: np.maximum(1 - np.asarray(mean) ** 2, 1e-12)
+    pairs: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [
+        (sampled.correlation, exact.correlation, square(exact.correlation)),
+        (np.array(sampled.label_mean), np.array(exact.label_mean), square(exact.label_mean)),
+        (sampled.probability, exact.probability, exact.probability * (1 - exact.probability)),
+        (sampled.signal, exact.signal, exact.probability - exact.signal**2),
+        (sampled.input_mean, exact.input_mean, square(exact.input_mean)),
+    ]
+    return max(float(np.max(np.abs(a - b) / np.sqrt(variance / points))) for a, b, variance in pairs)
+
+
+def count_of(family: str, n: int) -> int:
+    """E1' serves even n."""
+    return n + 1 if family == "E1'" else n
+
+
+def audited(family: str, n: int, points: int) -> dict[str, object]:
+    """One family: exact, by hand and sampled."""
+    target = random_target(count_of(family, n), 7)
+    law = law_of(family, target)
+    exact = gate_tables(target, law)
+    found = audit(target, exact)
+    correlation, label, inputs = mixed(family, target)
+    off = max(
+        float(np.max(np.abs(exact.correlation - correlation))),
+        abs(exact.label_mean - label),
+        float(np.max(np.abs(exact.input_mean[:, 0] - inputs))),
+    )
+    small, large = (alternating(count_of(family, size)) for size in (15, 25))
+    needed = [predicted_samples(gate_tables(each, law_of(family, each))) for each in (small, large)]
+    return {
+        "correlation": float(np.min(np.abs(exact.correlation))),
+        "label_mean": exact.label_mean,
+        "slack": found.slack,
+        "least_pattern": found.least_probability,
+        "largest_input_mean": float(np.max(np.abs(exact.input_mean))),
+        "reveals": reveals_gates(lambda each: law_of(family, each), random_target(5 + (family == "E1'"), 1)),
+        "samples": found.samples,
+        "exponent": math.log(needed[1] / needed[0]) / math.log(large.pairs / small.pairs),
+        "off_by_hand": off,
+        "farthest": farthest(sampled_tables(target, law, points, key=pl.root_key(3)), exact, points),
+    }
+
+
+def alternating(n: int) -> pl.GateProduct:
+    return pl.GateProduct(np.where(np.arange(n) % 2, -1.0, 1.0))
+
+
+def plan(settings: Settings) -> Iterator[Call]:
+    for family in NAMES:
+        yield Call(audited, {"family": family, "n": settings.n, "points": settings.points}, seconds=1.0)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    return recorded_at_quick(_claims(settings))
+
+
+def _claims(settings: Settings) -> list[Claim]:
+    made = [
+        Claim(
+            f"{family}/sampled",
+            f"{family}: every correlation, signal, pattern probability and mean of a sample of {settings.points:,} is "
+            "what the closed forms say; the largest distance in standard deviations",
+            None,
+            Region(high=FARTHEST),
+        )
+        for family in NAMES
+    ]
+    made += [
+        Claim(
+            f"square/{family}",
+            f"{family}: unlabelled inputs {'reveal' if reveals else 'do not reveal'} the gates, and local correlation "
+            f"{'holds' if local else 'fails'}; 1 if so",
+            1.0,
+            Region(1.0, 1.0),
+        )
+        for family, (reveals, local) in SQUARE.items()
+    ]
+    return [
+        *made,
+        Claim(
+            "by-hand",
+            "the formulas derived by hand are the closed forms of the package: c_i, E[y] and E[x_i] of all families; "
+            "the largest difference",
+            0.0,
+            Region(high=1e-12),
+        ),
+        Claim(
+            "E7/uniform-pairs",
+            "under E7 no single pair shows anything: all means of inputs are 0 and all patterns have probability 1/4, "
+            "and two pairs together reveal the gates; 1 if so",
+            1.0,
+            Region(1.0, 1.0),
+        ),
+        Claim(
+            "E1/slack",
+            f"E1 has a slack |c| - |E[y]| of at least 1/2 - 3/2^(n+1) in the mixture; the slack less that, n = "
+            f"{settings.n}",
+            None,
+            Region(low=-1e-12),
+        ),
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """All exact but for the distances of samples, whose region has the chance in it."""
+    table = results.table().set_index("family")
+    measured = {f"{family}/sampled": exactly(float(table.farthest[family])) for family in NAMES}
+    for family, (reveals, local) in SQUARE.items():
+        agrees = (table.reveals[family] != "no") == reveals and bool(table.exponent[family] <= POLYNOMIAL) == local
+        measured[f"square/{family}"] = exactly(float(agrees))
+    stealth = table.loc["E7"]
+    hidden = stealth.largest_input_mean < 1e-12 and abs(stealth.least_pattern - 0.25) < 1e-12
+    return measured | {
+        "by-hand": exactly(float(table.off_by_hand.max())),
+        "E7/uniform-pairs": exactly(float(hidden and stealth.reveals == "two pairs")),
+        "E1/slack": exactly(float(table.slack["E1"]) - (0.5 - 3 * 2.0 ** -(settings.n + 1))),
+    }
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """The square, and beside it the numbers."""
+    table = results.table().set_index("family")
+    figure, axes = panels(1, 2, width=4.6, height=3.4)
+    axis = axes[0, 0]
+    rows = {"no": 0, "two pairs": 1, "single pairs": 2}
+    offsets: dict[tuple[int, bool], int] = {}
+    for family in NAMES:
+        place = rows[table.reveals[family]], bool(table.exponent[family] <= POLYNOMIAL)
+        offsets[place] = offsets.get(place, -1) + 1
+        bold = family in SQUARE
+        axis.text(
+            place[1] - 0.3 + 0.2 * (offsets[place] % 4) + 0.1 * (family == "hard"),
+            place[0] + 0.15 - 0.3 * (offsets[place] // 4),
+            "uniform" if family == "hard" else family,
+            ha="center", va="center", fontsize=11 if bold else 8, weight="bold" if bold else "normal",
+            color=INKS[0 if place[1] else 1],
+        )  # fmt: skip
+    axis.set(xlim=(-0.5, 1.5), ylim=(-0.5, 2.5), title="what the first layer needs is on the right")
+    axis.set_xticks([0, 1], ["no local correlation:\nexponentially many", "local correlation:\npolynomially many"])
+    axis.set_yticks([0, 1, 2], ["inputs do not\nreveal the gates", "only two pairs\ntogether do", "single pairs do"])
+    axis.grid(False)
+    axis.axvline(0.5, color="0.6", linewidth=0.8)
+    axis.axhline(0.5, color="0.6", linewidth=0.8)
+    _draw_table(axes[0, 1], table)
+    figure.suptitle("'Reveals the function' is neither necessary (E5) nor sufficient (E4)", fontsize=11)
+    return {"audit": figure}
+
+
+def _draw_table(axis: Axes, table: pd.DataFrame) -> None:
+    axis.axis("off")
+    number = lambda value: f"{value:.3g}"
+    text = [
+        [
+            number(row.correlation),
+            number(abs(row.label_mean)),
+            number(row.slack),
+            number(row.least_pattern),
+            number(row.samples),
+        ]
+        for _, row in table.loc[list(NAMES)].iterrows()
+    ]
+    drawn = axis.table(
+        text,
+        rowLabels=["uniform" if family == "hard" else family for family in NAMES],
+        colLabels=["least |c|", "|E[y]|", "slack", "least P(p)", "examples"],
+        loc="center",
+        cellLoc="center",
+    )
+    drawn.auto_set_font_size(False)
+    drawn.set_fontsize(7.5)
+    drawn.scale(1, 1.25)
+    axis.set_title(f"in the mixture, n = {table.loc['E1'].n:.0f}")

@@ -1,0 +1,95 @@
+"""The easy halves that the experiments compare, their targets, and what a first layer sees of samples of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+import paritylab as pl
+
+from ...distributions import AbstractDistribution
+from ...targets.gates import by_pattern
+from ...training.gates import Four
+from ..base import Claim, Verdict
+
+
+def recorded_at_quick(claims: list[Claim], other: Mapping[str, Verdict] | None = None) -> list[Claim]:
+    """Verdicts known at the quick scale, which hold but for `other`; the paper scale has not been run yet."""
+    known = other or {}
+    return [replace(claim, recorded={"quick": known.get(claim.name, "holds")}) for claim in claims]
+
+
+def odd_near(value: float) -> int:
+    """The odd number nearest to a value, at least 1."""
+    return max(1, 2 * round((value - 1) / 2) + 1)
+
+
+@dataclass(frozen=True)
+class Family:
+    """An easy half with its parameter as a function of the target."""
+
+    name: str
+    words: str
+    make: Callable[[pl.GateProduct], pl.EasyHalf]
+
+    def mixture(self, target: pl.GateProduct, share: float = 0.5) -> AbstractDistribution:
+        return pl.separation(self.make(target), share)
+
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("E1", "all gates equal", pl.equal_gates),
+        Family("E1'", "equal but for one (n even)", pl.leave_one_out),
+        Family("E2", "a random third equal", lambda target: pl.random_subset(target, odd_near(target.pairs / 3))),
+        Family("E3", "independent, mean 1-1/n", lambda target: pl.independent_gates(target, 1 - 1 / target.pairs)),
+        Family("E4", "independent, mean 0", pl.balanced_gates),
+        Family("E5", "sparse pairs, c = 1/4", lambda target: pl.sparse_pairs(target, 0.25)),
+        Family("E6", "equal, flipped at 1/(2n)", lambda target: pl.noisy_equal(target, 0.5 / target.pairs)),
+        Family("E7", "stealth", pl.stealth),
+    )
+}
+
+
+def law_of(family: str, target: pl.GateProduct, share: float = 0.5) -> AbstractDistribution:
+    """The mixture of a family with the uniform half; the uniform half alone by the name `hard`."""
+    if family == "hard":
+        return pl.Uniform(target)
+    if family.startswith("E2/"):
+        return pl.separation(pl.random_subset(target, int(family[3:])), share)
+    return FAMILIES[family].mixture(target, share)
+
+
+def random_target(pairs: int, seed: int) -> pl.GateProduct:
+    """Each gate OR or AND by a fair coin."""
+    return pl.GateProduct(np.asarray(pl.random_gate_product(pairs, key=pl.root_key(seed)).ors, float))
+
+
+def signs_of(target: pl.GateProduct) -> Four:
+    """The gates' outputs by pattern."""
+    return np.asarray(by_pattern(np.asarray(target.tables, float)))
+
+
+def side_by_side(x: Float[np.ndarray, "points n"]) -> Float[np.ndarray, "points n"]:
+    """Points (x, z) with the two inputs of each gate beside each other, as gates of circuits have them."""
+    return x.reshape(len(x), 2, -1).swapaxes(1, 2).reshape(len(x), -1)
+
+
+def signals_of_prefixes(
+    x: Float[np.ndarray, "points n"], y: Float[np.ndarray, " points"], sizes: Sequence[int]
+) -> Float[np.ndarray, "sizes gates 4"]:
+    """The mean of y 1{p} for each gate and pattern over the first so many points, for several sizes in order."""
+    sums, start, total = [], 0, np.zeros((x.shape[1] // 2, 4))
+    for size in sizes:
+        part = pl.SamplePatterns(side_by_side(x[start:size]), y[start:size])
+        total = total + (size - start) * part.tables()[1]
+        sums.append(total / size)
+        start = size
+    return np.stack(sums)
+
+
+def gate_values(learned: Four, x: Float[np.ndarray, "points n"]) -> Float[np.ndarray, "points gates"]:
+    """The signs that gates with these outputs at their patterns give at points (x, z)."""
+    first, second = np.split(x < 0, 2, axis=1)
+    return np.take_along_axis(learned.T, first.astype(np.int8) + 2 * second.astype(np.int8), axis=0)

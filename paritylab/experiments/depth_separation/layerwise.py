@@ -1,0 +1,332 @@
+"""The headline of depth-separation: networks of depth three learn random products of gates layer by layer.
+
+y = prod_i g_i(x_i, z_i) with random ORs and ANDs, under half E1 (all gates equal one fair sign) and half the uniform
+law, on which no shallow network is better than chance. One sample serves all layers.
+
+First layer: one hard-tanh unit for each pair, gradient descent from zero with step 0.05 on its table. Then either
+
+- no layer given: 8n ReLU units, W = 0, biases uniform in (0, n), outputs +1 and -1 in pairs; one gradient step of
+  rate 2 on the hidden layer; then the output layer by minimizing the square loss, on n^2 + 1,000 examples in all; or
+- a staircase given: n hard-tanh units that count the gates at +1, and the perceptron on its outputs, until
+  it makes no mistake on its sample.
+
+A run counts as learned if its error on the uniform half is at most 1% and that on the easy half is 0. With the
+staircase both are known exactly (sums over the n + 1 counts); without it the first is measured on 10,000 points. Above
+a wrong gate no staircase is trained: the error noted is the least that any function of the number of gates at +1 has.
+
+The size of the sample with the staircase is fixed beforehand from exact laws: the first size on a grid of
+factors sqrt(2) at which the sign test leaves a wrong gate a chance of 1%, and so large that with a chance of 99% the
+counts that it lacks have a mass of at most 1% on the uniform half (a perceptron without mistakes errs on counts that it
+has not seen alone).
+Twenty runs at other sizes of the grid show how many examples are needed.
+"""
+
+import functools
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...analysis import failure_probability, gate_tables
+from ...analysis.counts import CountLaw, count_law
+from ...analysis.perceptron import streamed_perceptron
+from ...analysis.second_layer import (
+    hidden_outputs,
+    least_squares_output,
+    one_step_layer,
+    sharp_embedding,
+    sign_parity,
+)
+from ...figures import ink, panels
+from ...statistics import bootstrap_interval, power_law
+from ...sweep import Call, Results
+from ...training.gates import Four
+from ...training.units import train_units
+from ..base import Claim, Measured, Region, exactly
+from ..boolean_circuits.problems import sample
+from ..boolean_circuits.recovery import size_for
+from .families import gate_values, law_of, random_target, side_by_side, signals_of_prefixes, signs_of
+
+SIZES = tuple(round(250 * 2 ** (step / 2)) for step in range(11))
+ERROR = 0.01
+POINTS = 10_000
+LEARNED = 19 / 20
+GATES = 1000
+"""Examples beyond n^2 without a given layer: what the first layer needs at small n."""
+SECONDS = 300
+
+
+@dataclass(frozen=True)
+class Settings:
+    staircase: tuple[int, ...]
+    """n with a staircase given."""
+    one_step: tuple[int, ...]
+    """n with no layer given."""
+    seeds: int = 20
+
+
+SETTINGS = {
+    "quick": Settings((5, 9, 15, 25, 51, 101, 201, 401), (15, 25, 51)),
+    "paper": Settings((5, 9, 15, 25, 51, 101, 201, 401), (15, 21, 25, 35, 51, 75, 101, 151)),
+}
+
+
+def lacks_chance(law: CountLaw, hard: CountLaw, size: int) -> float:
+    """The chance that the counts which a sample of the mixture lacks have a mass of more than 1% on the uniform half.
+
+    From 4,000 draws of the lacking counts, each independent of the others, which is nearly so.
+    """
+    lacks = np.random.default_rng(0).random((4000, len(law.probability))) < (1 - law.probability) ** size
+    return float(np.mean(lacks @ hard.probability > ERROR))
+
+
+@functools.cache
+def size_of(n: int) -> int:
+    """The size fixed beforehand, for as many ORs as ANDs, but for one; so is the law of K, up to a shift."""
+    target = pl.GateProduct(np.where(np.arange(n) % 2, -1.0, 1.0))
+    mixture = law_of("E1", target)
+    tables, law, hard = gate_tables(target, mixture), count_law(target, mixture), count_law(target, pl.Uniform(target))
+    enough = (
+        size for size in SIZES if failure_probability(tables, size) <= 0.01 and lacks_chance(law, hard, size) <= 0.01
+    )
+    return next(enough)
+
+
+def on_staircase(n: int, seeds: int) -> list[dict[str, object]]:
+    """Runs of one n at all sizes; their first layers are trained together. Seconds are those of a core."""
+    started = time.process_time()
+    targets = [random_target(n, seed) for seed in range(seeds)]
+    samples = [sample(law_of("E1", target), max(SIZES), seed) for seed, target in enumerate(targets)]
+    signals = np.stack([signals_of_prefixes(x, y, SIZES) for x, y in samples])
+    trained = train_units(signals.reshape(-1, 4))
+    learned = np.where(trained.outputs >= 0, 1.0, -1.0).reshape(seeds, len(SIZES), n, 4)
+    steps = trained.steps.reshape(seeds, len(SIZES), n).max(axis=2)
+    rows: list[dict[str, object]] = []
+    for seed, (target, (x, _)) in enumerate(zip(targets, samples, strict=True)):
+        seen, laws = np.sum(gate_values(signs_of(target), x) > 0, axis=1), _laws(target, signs_of(target))
+        for place, size in enumerate(SIZES):
+            found = _counted(target, learned[seed, place], seen[:size], laws, seed)
+            rows.append({"seed": seed, "size": size, "gate_steps": int(steps[seed, place]), **found})
+    seconds = time.process_time() - started
+    return [{**row, "training_seconds": seconds} for row in rows]
+
+
+def _laws(target: pl.GateProduct, learned: Four) -> dict[str, CountLaw]:
+    halves = {"hard": pl.Uniform(target), "easy": pl.equal_gates(target)}
+    return {half: count_law(target, law, learned) for half, law in halves.items()}
+
+
+def _counted(
+    target: pl.GateProduct, learned: Four, counts: np.ndarray, laws: dict[str, CountLaw], seed: int
+) -> dict[str, object]:
+    """The perceptron on the staircase, until it makes no mistake on the sample, and its exact errors.
+
+    `counts` are the numbers of true gates at +1 of the examples and `laws` theirs, which are those of the learned ones
+    where it matters.
+    """
+    n, right = target.pairs, bool(np.array_equal(learned, signs_of(target)))
+    if not right:
+        laws = _laws(target, learned)
+        positive = laws["hard"].signal > 0
+        updates = -1
+    else:
+        chances = np.bincount(counts, minlength=n + 1) / len(counts)
+        seen = chances > 0
+        points, labels = sharp_embedding(n), sign_parity(n)
+        trace = streamed_perceptron(
+            points[seen],
+            labels[seen],
+            chances[seen],
+            until=lambda wrong: not wrong.any(),
+            rng=np.random.default_rng(seed),
+        )
+        updates = trace.updates
+        positive = points @ trace.weights > 0
+    return {
+        "gates_right": right,
+        "updates": updates,
+        "hard_error": max(0.0, laws["hard"].error(positive)),
+        "easy_error": max(0.0, laws["easy"].error(positive)),
+    }
+
+
+def without_layers(n: int, seed: int, noise: float = 0.0) -> dict[str, object]:
+    """One run with no layer given; with flipped labels it has more examples, and is tested on true labels."""
+    started = time.perf_counter()
+    size, target = math.ceil((n**2 + GATES) / (1 - 2 * noise) ** 2), random_target(n, seed)
+    law = law_of("E1", target)
+    x, y = sample(pl.FlippedLabels(law, noise) if noise else law, size, seed)
+    trained = train_units(pl.SamplePatterns(side_by_side(x), y).tables()[1])
+    learned = np.where(trained.outputs >= 0, 1.0, -1.0)
+    s, labels = np.asarray(gate_values(learned, x), float), np.asarray(y, float)
+    layer = one_step_layer(s, labels, 8 * n, rng=np.random.default_rng(seed))
+    output = least_squares_output(hidden_outputs(layer, s), labels)
+    wrong = {}
+    for half, law, count in (("hard", pl.Uniform(target), POINTS), ("easy", pl.equal_gates(target), 1000)):
+        tested, truth = sample(law, count, seed + 2**20)
+        hidden = hidden_outputs(layer, np.asarray(gate_values(learned, tested), float))
+        wrong[half] = float(np.mean((hidden @ output[:-1] + output[-1]) * truth <= 0))
+    return {
+        "size": size,
+        "gates_right": bool(np.array_equal(learned, signs_of(target))),
+        "gate_steps": int(trained.steps.max()),
+        "hard_error": wrong["hard"],
+        "easy_error": wrong["easy"],
+        "training_seconds": time.perf_counter() - started,
+    }
+
+
+def plan(settings: Settings) -> Iterator[Call]:
+    """Long calls first: the cores share them."""
+    for n in reversed(settings.one_step):
+        for seed in range(settings.seeds):
+            yield Call(without_layers, {"n": n, "seed": seed}, {"route": "one step"}, seconds=(n / 80) ** 4)
+    for n in reversed(settings.staircase):
+        yield Call(on_staircase, {"n": n, "seeds": settings.seeds}, {"route": "staircase"}, seconds=n / 30)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    """No verdict is recorded yet."""
+    return [replace(claim, recorded={}) for claim in _claims(settings)]
+
+
+def _claims(settings: Settings) -> list[Claim]:
+    """At most 1% on the hard half and none on the easy half in 19 of 20 seeds; time; growth."""
+    region, words = Region(low=LEARNED), f"the share of seeds 0 to {settings.seeds - 1}"
+    made = [
+        Claim(
+            f"no-layer-given/n{n}",
+            f"n = {n}, {n**2 + GATES:,} examples, one gradient step and least squares above trained gates: at most 1% "
+            f"error on the uniform half and none on the easy half; {words} with both",
+            None,
+            region,
+        )
+        for n in settings.one_step
+    ]
+    made += [
+        Claim(
+            f"staircase/n{n}",
+            f"n = {n}, {size_of(n):,} examples, perceptron on a staircase above trained gates: at most 1% error on the "
+            f"uniform half and none on the easy half; {words} with both",
+            None,
+            region,
+        )
+        for n in settings.staircase
+    ]
+    return [
+        *made,
+        Claim(
+            "staircase/time",
+            "all n with the staircase, all seeds, all sizes of sample; seconds of one core",
+            None,
+            Region(high=SECONDS),
+        ),
+        Claim(
+            "staircase/growth",
+            "the examples that 18 of 20 seeds need grow slower than n, as the square root of n (how many counts K "
+            "has) once that exceeds what the gates need; the exponent of a power of n through n >= 51",
+            0.5,
+            Region(0.2, 0.8),
+        ),
+        Claim(
+            "staircase/updates",
+            "the perceptron makes at most n (n + 1) updates; the largest share of that over all runs",
+            None,
+            Region(high=1.0),
+        ),
+    ]
+
+
+def learned_share(rows: pd.DataFrame) -> float:
+    return float(np.mean((rows.hard_error <= ERROR) & (rows.easy_error <= 1e-12)))
+
+
+def needed(rows: pd.DataFrame) -> float:
+    """The least size from which on 19 of 20 seeds have learned."""
+    shares = [learned_share(rows[rows["size"] == size]) >= LEARNED for size in SIZES]
+    failed = [place for place, enough in enumerate(shares) if not enough]
+    first = failed[-1] + 1 if failed else 0
+    return float(SIZES[first]) if first < len(SIZES) else math.inf
+
+
+def _by_seed(rows: pd.DataFrame) -> np.ndarray:
+    """Whether each seed had learned at each size."""
+    good = rows.assign(good=(rows.hard_error <= ERROR) & (rows.easy_error <= 1e-12))
+    return good.pivot(index="seed", columns="size", values="good").to_numpy(float)
+
+
+def _growth(by_seed: np.ndarray) -> float:
+    """The exponent of n, from seeds by n by size: where the share of seeds crosses 0.9, between sizes on the grid."""
+    large = [n for n in SETTINGS["paper"].staircase if n >= 51]
+    sizes = [size_for(by_seed[:, place], multiples=SIZES) for place in range(len(large))]
+    return power_law(np.array(large, float), np.array(sizes)).exponent
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Counts of the seeds that the claims name; errors with the staircase are exact."""
+    table = results.table()
+    steps, stairs = table[table.route == "one step"], table[table.route == "staircase"]
+    measured = {f"no-layer-given/n{n}": exactly(learned_share(steps[steps.n == n])) for n in settings.one_step}
+    for n in settings.staircase:
+        here = stairs[(stairs.n == n) & (stairs["size"] == size_of(n))]
+        measured[f"staircase/n{n}"] = exactly(learned_share(here))
+    right = stairs[stairs.updates >= 0]
+    large = [n for n in settings.staircase if n >= 51]
+    by_seed = np.stack([_by_seed(stairs[stairs.n == n]) for n in large], axis=1)
+    return measured | {
+        "staircase/time": exactly(float(stairs.groupby("n").training_seconds.first().sum())),
+        "staircase/growth": Measured(_growth(by_seed), bootstrap_interval(by_seed, _growth)),
+        "staircase/updates": exactly(float(np.max(right.updates / (right.n * (right.n + 1))))),
+    }
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Errors on the uniform half over n; examples over n."""
+    table = results.table()
+    figure, axes = panels(1, 2, width=4.0, height=3.2)
+    _draw_errors(axes[0, 0], table, settings)
+    _draw_sizes(axes[0, 1], table, settings)
+    figure.suptitle("Depth three learns random products of n gates, layer by layer", fontsize=11)
+    return {"layerwise": figure}
+
+
+def _draw_errors(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+    routes = (("one step", settings.one_step, "no layer given"), ("staircase", settings.staircase, "staircase given"))
+    for i, (route, sizes, words) in enumerate(routes):
+        rows = table[table.route == route]
+        rows = rows if route == "one step" else rows[rows["size"] == rows.n.map({n: size_of(n) for n in sizes})]
+        by_n = rows.groupby("n").hard_error
+        axis.plot(sizes, by_n.median()[list(sizes)], marker="os"[i], markersize=4, label=f"{words}: median", **ink(i))
+        worst = by_n.apply(lambda errors: np.sort(errors)[math.ceil(LEARNED * len(errors)) - 1])[list(sizes)]
+        axis.plot(sizes, worst, marker="os"[i], markersize=4, fillstyle="none", linewidth=0.8,
+                  label="19th of 20 seeds", color=ink(i)["color"], linestyle=":")  # fmt: skip
+    axis.axhline(0.5, color="0.5", linewidth=0.8)
+    axis.text(settings.staircase[-1], 0.44, "chance", ha="right", va="top", fontsize=7, color="0.4")
+    axis.axhline(ERROR, color="0.5", linewidth=0.8, linestyle="--")
+    axis.set(xscale="log", xlabel="gates n", ylabel="error on the uniform half", title="error")
+    axis.set_yscale("symlog", linthresh=1e-3)
+    axis.set_ylim(-2e-4, 0.7)
+    axis.set_xticks(settings.staircase, [str(n) for n in settings.staircase])
+    axis.minorticks_off()
+    axis.legend(fontsize=7, loc="upper left", bbox_to_anchor=(0.0, 0.9), ncols=2)
+
+
+def _draw_sizes(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+    stairs = table[table.route == "staircase"]
+    axis.plot(settings.one_step, [n**2 + GATES for n in settings.one_step], marker="o", markersize=4,
+              label="no layer given: used", **ink(0))  # fmt: skip
+    axis.plot(settings.staircase, [needed(stairs[stairs.n == n]) for n in settings.staircase], marker="s",
+              markersize=4, label="staircase: needed by 19 of 20", **ink(1))  # fmt: skip
+    axis.plot(settings.staircase, [size_of(n) for n in settings.staircase], marker="x", markersize=4,
+              label="staircase: fixed beforehand", **ink(5))  # fmt: skip
+    axis.set(xscale="log", yscale="log", xlabel="gates n", ylabel="examples", title="examples in all")
+    axis.set_xticks(settings.staircase, [str(n) for n in settings.staircase])
+    axis.minorticks_off()
+    axis.legend(fontsize=7, loc="upper left")

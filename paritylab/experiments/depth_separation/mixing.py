@@ -1,0 +1,128 @@
+"""How much of the easy half is needed? Samples for the first layer against the mixing weight a.
+
+D = a E1 + (1 - a) uniform. The signal of every pattern is a times that of the easy half, but for terms of size 2^-n,
+while the noise is that of a pattern's probability, so that the sign test asks for about 1/a^2 as many examples. (The
+noise shrinks a little as a grows: the patterns of E1 are noiseless given their gate.) Measured as in `samples`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from ...analysis import gate_tables, predicted_samples
+from ...figures import ink, panels
+from ...statistics import power_law
+from ...sweep import Call, Results
+from ..base import Claim, Measured, Region, exactly, within_factor
+from .audit import alternating
+from .families import law_of, recorded_at_quick
+from .recovery_runs import FACTOR, measured_size, ratio, trials_of
+
+SMALL = 0.5
+"""The power of a is fitted up to here."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    trials: int
+    sizes: tuple[int, ...]
+    shares: tuple[float, ...]
+
+
+SETTINGS = {
+    "quick": Settings(40, (15,), (0.05, 0.1, 0.2, 0.5, 0.9)),
+    "paper": Settings(200, (9, 25, 101), (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99)),
+}
+
+
+def runs(n: int, shares: tuple[float, ...], trials: int) -> pd.DataFrame:
+    """All weights of one n share a program."""
+    frames = [
+        pd.DataFrame(trials_of(lambda target, share=share: law_of("E1", target, share), n, trials)).assign(share=share)  # type: ignore[misc]
+        for share in shares
+    ]
+    return pd.concat(frames)
+
+
+def plan(settings: Settings) -> Iterator[Call]:
+    for n in settings.sizes:
+        yield Call(runs, {"n": n, "shares": settings.shares, "trials": settings.trials}, seconds=4.0)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    return recorded_at_quick(_claims(settings))
+
+
+def _claims(settings: Settings) -> list[Claim]:
+    made = [
+        Claim(
+            f"n{n}/a{share:g}",
+            f"n = {n}, a = {share:g}: the sample size at which 90% are recovered over the one that the sign test "
+            "predicts",
+            1.0,
+            within_factor(1.0, FACTOR),
+        )
+        for n in settings.sizes
+        for share in settings.shares
+    ]
+    for n in settings.sizes:
+        made += [
+            Claim(
+                f"n{n}/power",
+                f"n = {n}: the measured size grows like 1/a^2 for a up to 1/2; the exponent",
+                -2.0,
+                Region(-2.3, -1.7),
+            ),
+            Claim(
+                f"n{n}/predicted-power",
+                f"n = {n}: the same exponent in the predictions, for alternating gates",
+                -2.0,
+                Region(-2.2, -1.8),
+            ),
+        ]
+    return made
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """A bootstrap over trials; each of the sizes has a factor of about 1.2 to either side."""
+    table = results.table()
+    measured: dict[str, Measured] = {}
+    small = np.array([share for share in settings.shares if share <= SMALL])
+    off = np.log(1.2) / np.log(small[-1] / small[0])
+    for n in settings.sizes:
+        here = {share: table[(table.n == n) & (table.share == share)] for share in settings.shares}
+        measured |= {f"n{n}/a{share:g}": ratio(rows) for share, rows in here.items()}
+        exponent = power_law(small, np.array([measured_size(here[share]) for share in small])).exponent
+        measured[f"n{n}/power"] = Measured(exponent, (exponent - off, exponent + off))
+        measured[f"n{n}/predicted-power"] = exactly(
+            power_law(small, np.array([predicted(n, share) for share in small])).exponent
+        )
+    return measured
+
+
+def predicted(n: int, share: float) -> float:
+    target = alternating(n)
+    return predicted_samples(gate_tables(target, law_of("E1", target, float(share))))
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Examples over a, with the prediction as a line."""
+    table = results.table()
+    figure, axes = panels(1, 1, width=4.6, height=3.2)
+    axis = axes[0, 0]
+    a = np.geomspace(min(settings.shares), max(settings.shares), 40)
+    for i, n in enumerate(settings.sizes):
+        axis.plot(a, [predicted(n, share) for share in a], label=f"n = {n}: sign test", linewidth=1, **ink(i))
+        sizes = [measured_size(table[(table.n == n) & (table.share == share)]) for share in settings.shares]
+        axis.plot(settings.shares, sizes, "osD"[i % 3], color=ink(i)["color"], markersize=5, label="measured")
+    first = predicted(settings.sizes[0], a[0])
+    axis.plot(a, first * (a / a[0]) ** -2.0, color="0.6", linewidth=0.8, linestyle=":", label="$1/a^2$")
+    axis.set(xscale="log", yscale="log", xlabel="share a of the easy half", ylabel="examples that recover all gates")
+    axis.set_xticks(settings.shares, [f"{share:g}" for share in settings.shares])
+    axis.minorticks_off()
+    axis.legend(fontsize=7)
+    axis.set_title("A small easy half suffices, at the price of $1/a^2$")
+    return {"mixing": figure}

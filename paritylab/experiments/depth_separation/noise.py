@@ -1,0 +1,142 @@
+"""Label noise: samples for the first layer against the rate eta at which labels are flipped, E1, half and half.
+
+A flip multiplies every signal by 1 - 2 eta and leaves the probabilities of patterns as they are, so that the sign test
+asks for about 1 / (1 - 2 eta)^2 as many examples; noise at eta and a share a of the easy half cost the same if
+a / 2 = 1 - 2 eta in the signal. Measured as in `samples`. The layers above are tried too, with no layer given: one
+gradient step and least squares on (n^2 + 1,000) / (1 - 2 eta)^2 noisy examples, tested on clean ones.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...analysis import gate_tables, predicted_samples
+from ...figures import ink, panels
+from ...statistics import power_law
+from ...sweep import Call, Results
+from ..base import Claim, Measured, Region, exactly, within_factor
+from .audit import alternating
+from .families import law_of, recorded_at_quick
+from .layerwise import ERROR, without_layers
+from .recovery_runs import FACTOR, measured_size, ratio, trials_of
+
+
+@dataclass(frozen=True)
+class Settings:
+    trials: int
+    n: int
+    rates: tuple[float, ...]
+    seeds: int
+    """Of the whole network."""
+    whole: tuple[float, ...]
+    """Rates for the whole network."""
+
+
+SETTINGS = {
+    "quick": Settings(40, 15, (0.0, 0.1, 0.2, 0.3, 0.4), 10, (0.0, 0.1, 0.2)),
+    "paper": Settings(200, 51, (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45), 20, (0.0, 0.1, 0.2, 0.3)),
+}
+
+
+def noisy(target: pl.GateProduct, rate: float) -> pl.FlippedLabels:
+    return pl.FlippedLabels(law_of("E1", target), rate)
+
+
+def runs(n: int, rates: tuple[float, ...], trials: int) -> pd.DataFrame:
+    """All rates share a program."""
+    frames = [
+        pd.DataFrame(trials_of(lambda target, rate=rate: noisy(target, rate), n, trials)).assign(flips=rate)  # type: ignore[misc]
+        for rate in rates
+    ]
+    return pd.concat(frames)
+
+
+def plan(settings: Settings) -> Iterator[Call]:
+    for rate in settings.whole:
+        for seed in range(settings.seeds):
+            which = {"n": settings.n, "seed": seed, "noise": rate}
+            yield Call(without_layers, which, {"route": "whole"}, seconds=0.5)
+    gates = {"n": settings.n, "rates": settings.rates, "trials": settings.trials}
+    yield Call(runs, gates, {"route": "gates"}, seconds=4.0)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    return recorded_at_quick(_claims(settings))
+
+
+def _claims(settings: Settings) -> list[Claim]:
+    made = [
+        Claim(
+            f"gates/eta{rate:g}",
+            f"n = {settings.n}, labels flipped at {rate:g}: the sample size at which 90% are recovered over the one "
+            "that the sign test predicts",
+            1.0,
+            within_factor(1.0, FACTOR),
+        )
+        for rate in settings.rates
+    ]
+    return [
+        *made,
+        Claim(
+            "gates/power",
+            "the measured size grows like (1 - 2 eta)^-2; the exponent of 1 - 2 eta",
+            -2.0,
+            Region(-2.4, -1.6),
+        ),
+        *(
+            Claim(
+                f"whole/eta{rate:g}",
+                f"n = {settings.n}, labels flipped at {rate:g}, no layer given, (n^2 + 1,000) / (1 - 2 eta)^2 "
+                "examples: the median over seeds of the error on the clean uniform half",
+                None,
+                Region(high=ERROR),
+            )
+            for rate in settings.whole
+        ),
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """A bootstrap over trials for sizes; medians of the seeds that ran."""
+    table = results.table()
+    gates, whole = table[table.route == "gates"], table[table.route == "whole"]
+    measured = {f"gates/eta{rate:g}": ratio(gates[gates.flips == rate]) for rate in settings.rates}
+    kept = np.array([1 - 2 * rate for rate in settings.rates])
+    exponent = power_law(kept, np.array([measured_size(gates[gates.flips == r]) for r in settings.rates])).exponent
+    off = np.log(1.2) / np.log(kept[0] / kept[-1])
+    measured["gates/power"] = Measured(exponent, (exponent - off, exponent + off))
+    for rate in settings.whole:
+        measured[f"whole/eta{rate:g}"] = exactly(float(whole[whole.noise == rate].hard_error.median()))
+    return measured
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Examples over 1 - 2 eta, and errors of the whole network."""
+    table = results.table()
+    gates, whole = table[table.route == "gates"], table[table.route == "whole"]
+    figure, axes = panels(1, 2, width=3.8, height=3.0)
+    axis, target = axes[0, 0], alternating(settings.n)
+    eta = np.linspace(0, max(settings.rates), 30)
+    lines = [predicted_samples(gate_tables(target, noisy(target, float(each)))) for each in eta]
+    axis.plot(eta, lines, linewidth=1, label="sign test", **ink(0))
+    sizes = [measured_size(gates[gates.flips == rate]) for rate in settings.rates]
+    axis.plot(settings.rates, sizes, "o", color=ink(1)["color"], markersize=5, label="measured, nine in ten")
+    axis.set(yscale="log", xlabel="share of labels flipped", ylabel="examples that recover all gates", title="gates")
+    axis.legend(fontsize=7)
+    axis = axes[0, 1]
+    errors = [whole[whole.noise == rate].hard_error.to_numpy() for rate in settings.whole]
+    for rate, each in zip(settings.whole, errors, strict=True):
+        axis.plot(np.full(len(each), rate), each, ".", color="0.6", markersize=4)
+    axis.plot(settings.whole, [np.median(each) for each in errors], marker="s", markersize=4, label="median", **ink(2))
+    axis.axhline(ERROR, color="0.5", linewidth=0.8, linestyle="--")
+    axis.set_yscale("symlog", linthresh=1e-3)
+    axis.set(xlabel="share of labels flipped", ylabel="error on the clean uniform half", ylim=(-2e-4, 0.7))
+    axis.set_title("whole network, no layer given")
+    axis.legend(fontsize=7)
+    figure.suptitle(f"Flipped labels cost a factor of $(1 - 2\\eta)^{{-2}}$ (n = {settings.n})", fontsize=11)
+    return {"noise": figure}

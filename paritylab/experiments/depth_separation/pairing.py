@@ -1,0 +1,203 @@
+"""What if the first layer does not know which x belongs to which z? Then the pairing can be learned first, under E1.
+
+The coordinates of z come in an unknown order. Under half E1, half uniform, a point's gates are independent given their
+shared sign, so that x_i and z_j are independent given the label unless they form a pair: given the label +1 for an OR
+(-1 for an AND), E[x_i z_j] is -1/3 on the easy half for a pair, 1/9 for two gates of one kind, 1/3 for two of
+different kinds. So the partner of x_i is the z_j with the least mean of x_i z_j 1{y = o_i}: -1/12 against 1/36 and
+1/12. That x_i belongs to an OR shows in its mean, -o_i/6.
+
+Without labels E[x_i z_j] is 1/6 for a pair, 5/18 for two of one kind and again 1/6 for two of different kinds: the
+partner is the least correlated coordinate of the same kind. Both are sign tests, with log n examples. On the uniform
+half alone no two coordinates correlate, labelled or not, but for 2^-n: there the pairing is not to be found.
+
+Here the whole pairing is guessed by these rules from samples of multiples of the size that the sign test predicts.
+This is a statistic, not gradient descent on a dense first layer; whether that finds the pairs is open.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...analysis import smallest_sample
+from ...figures import INKS, panels
+from ...statistics import wilson_interval
+from ...sweep import Call, Results
+from ..base import Claim, Measured, Region, exactly, within_factor
+from ..boolean_circuits.problems import sample
+from .families import law_of, random_target
+from .recovery_runs import FACTOR, MULTIPLES, measured_size, ratio
+
+LABELS = {"labelled": True, "unlabelled": False}
+CONTROL = 4000
+"""Examples of the uniform half alone."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    trials: int
+    sizes: tuple[int, ...]
+
+
+SETTINGS = {"quick": Settings(100, (9, 25, 51)), "paper": Settings(200, (9, 25, 51, 101, 201))}
+
+
+def guess(x: np.ndarray, z: np.ndarray, y: np.ndarray, labelled: bool) -> np.ndarray:
+    """The guessed partner of each x_i among the columns of z."""
+    kind = np.where(x.mean(axis=0) < 0, 1.0, -1.0)
+    if labelled:
+        chosen = [(x[y == sign].T @ z[y == sign]) for sign in (1.0, -1.0)]
+        return np.argmin(np.where(kind[:, None] > 0, *chosen), axis=1)
+    other = np.where(z.mean(axis=0) < 0, 1.0, -1.0)
+    return np.argmin(np.where(kind[:, None] == other, x.T @ z, np.inf), axis=1)
+
+
+def predicted(target: pl.GateProduct, labelled: bool) -> float:
+    """The sign test over all that must come out right: the kind of every gate, and each partner before all others.
+
+    Terms of size 2^-n are left out. A difference has the noise of x_i (z_i - z_j), whose square is 2 - 2 z_i z_j.
+    """
+    o = np.asarray(target.ors, float)
+    alike = (o[:, None] == o)[~np.eye(target.pairs, dtype=bool)]
+    means = np.full(target.pairs * (1 if labelled else 2), (1 / 6) / math.sqrt(1 - 1 / 36))
+    if labelled:
+        same, differ = ratio_of(1 / 9, 2 * (1 / 2 - 1 / 36)), ratio_of(1 / 6, 2 * (1 / 2 - 1 / 12))
+        return smallest_sample(np.concatenate([means, np.where(alike, same, differ)]))
+    same = ratio_of(1 / 9, 2 * (1 - 5 / 18))
+    return smallest_sample(np.concatenate([means, np.full(int(alike.sum()), same)]))
+
+
+def ratio_of(signal: float, square: float) -> float:
+    return signal / math.sqrt(square - signal**2)
+
+
+def runs(n: int, trials: int, labelled: bool) -> list[dict[str, object]]:
+    """Random gates, a random order of z, and prefixes of one sample."""
+    rows: list[dict[str, object]] = []
+    for seed in range(trials):
+        target = random_target(n, seed)
+        size = predicted(target, labelled)
+        sizes = [math.ceil(size * multiple) for multiple in MULTIPLES]
+        x, y = sample(law_of("E1", target), max(sizes), seed)
+        order = np.random.default_rng(seed).permutation(n)
+        for multiple, count in zip(MULTIPLES, sizes, strict=True):
+            found = order[guess(x[:count, :n], x[:count, n:][:, order], y[:count], labelled)] == np.arange(n)
+            rows.append(
+                {
+                    "trial": seed,
+                    "multiple": multiple,
+                    "predicted": size,
+                    "pairs": float(np.mean(found)),
+                    "recovered": bool(np.all(found)),
+                }
+            )
+    return rows
+
+
+def control(n: int, trials: int) -> dict[str, object]:
+    """Pairs found on the uniform half alone, of all."""
+    found = 0
+    for seed in range(trials):
+        target = random_target(n, seed)
+        x, y = sample(pl.Uniform(target), CONTROL, seed)
+        order = np.random.default_rng(seed).permutation(n)
+        found += int(np.sum(order[guess(x[:, :n], x[:, n:][:, order], y, True)] == np.arange(n)))
+    return {"found": found, "of": n * trials}
+
+
+def plan(settings: Settings) -> Iterator[Call]:
+    for n in settings.sizes:
+        for name, labelled in LABELS.items():
+            which = {"n": n, "trials": settings.trials, "labelled": labelled}
+            yield Call(runs, which, {"rule": name}, seconds=2.0)
+    yield Call(control, {"n": 25, "trials": settings.trials}, {"rule": "uniform"}, seconds=1.0)
+
+
+def claims(settings: Settings) -> list[Claim]:
+    """No verdict is recorded yet."""
+    return [replace(claim, recorded={}) for claim in _claims(settings)]
+
+
+def _claims(settings: Settings) -> list[Claim]:
+    made = [
+        Claim(
+            f"{name}/n{n}",
+            f"n = {n}, {name} examples: the sample size at which the whole pairing is found in 90% of trials over the "
+            "one that the sign test predicts",
+            1.0,
+            within_factor(1.0, FACTOR),
+        )
+        for n in settings.sizes
+        for name in LABELS
+    ]
+    return [
+        *made,
+        Claim(
+            "growth",
+            "the pairing needs log n examples: squaring n at most doubles what the sign test predicts; the factor "
+            "from n = 25 to 625, with labels",
+            None,
+            Region(1.0, 2.0),
+        ),
+        Claim(
+            "uniform",
+            f"on the uniform half alone {CONTROL:,} labelled examples do not show the pairing (n = 25); the fraction "
+            "of pairs found, where chance has 1/25",
+            1 / 25,
+            Region(0.02, 0.08),
+        ),
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """A bootstrap over trials for sizes, Wilson's interval for the control."""
+    table = results.table()
+    here = {(name, n): table[(table.rule == name) & (table.n == n)] for n in settings.sizes for name in LABELS}
+    measured = {f"{name}/n{n}": ratio(rows) for (name, n), rows in here.items()}
+    ends = [predicted(random_target(n, 0), True) for n in (25, 625)]
+    alone = table[table.rule == "uniform"].iloc[0]
+    found, of = int(alone.found), int(alone["of"])
+    return measured | {
+        "growth": exactly(ends[1] / ends[0]),
+        "uniform": Measured(found / of, wilson_interval(found, of)),
+    }
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """The share of pairs found over the size of the sample, and sizes over n."""
+    table = results.table()
+    figure, axes = panels(1, 2, width=3.8, height=3.0)
+    _draw_shares(axes[0, 0], table, settings)
+    axis = axes[0, 1]
+    for i, name in enumerate(LABELS):
+        rows = {n: table[(table.rule == name) & (table.n == n)] for n in settings.sizes}
+        axis.plot(settings.sizes, [float(each.predicted.median()) for each in rows.values()], color=INKS[i],
+                  linestyle="-" if i == 0 else "--", linewidth=1, label=f"{name}: sign test")  # fmt: skip
+        axis.plot(settings.sizes, [measured_size(each) for each in rows.values()], "os"[i], color=INKS[i],
+                  markersize=5, label="measured, nine in ten")  # fmt: skip
+    axis.set(xscale="log", xlabel="pairs n", ylabel="examples that find the whole pairing", ylim=(0, None))
+    axis.set_xticks(settings.sizes, [str(n) for n in settings.sizes])
+    axis.minorticks_off()
+    axis.legend(fontsize=7, loc="lower right")
+    figure.suptitle("Which x belongs to which z? Under E1 about log n examples tell", fontsize=11)
+    return {"pairing": figure}
+
+
+def _draw_shares(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+    for i, name in enumerate(LABELS):
+        for j, n in enumerate(settings.sizes):
+            rows = table[(table.rule == name) & (table.n == n)]
+            sizes = [float(rows.predicted.median()) * multiple for multiple in MULTIPLES]
+            shares = rows.groupby("multiple").pairs.mean()
+            axis.plot(sizes, shares, color=INKS[i], linestyle="-" if i == 0 else "--", linewidth=0.6 + 0.5 * j,
+                      marker="os"[i], markersize=3, label=f"{name}, n = {n}")  # fmt: skip
+    axis.axhline(1 / 25, color="0.5", linewidth=0.8, linestyle=":")
+    axis.text(settings.sizes[0] * 40, 0.06, "uniform half alone", fontsize=7, color="0.4")
+    axis.set(xscale="log", xlabel="examples", ylabel="share of pairs found", ylim=(0, 1.03))
+    axis.legend(fontsize=6.5, loc="lower right", bbox_to_anchor=(1.0, 0.12))

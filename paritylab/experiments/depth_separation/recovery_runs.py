@@ -1,0 +1,68 @@
+"""How often does a sample of a given size recover all gates? What the experiments on sample sizes share.
+
+A gate is recovered where the mean of y 1{p} has the sign of its correlation times its output at all four patterns.
+Gradient descent on neural gates of enough width recovers a gate then and only then; a hard-tanh unit does then, and
+sometimes with a wrong sign too (a test holds both against it). Sizes are multiples of what the sign test predicts for
+the run's own random gates.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+import paritylab as pl
+
+from ...analysis import gate_tables, nested_signals, predicted_samples
+from ...distributions import AbstractDistribution
+from ...statistics import bootstrap_interval
+from ..base import Measured
+from ..boolean_circuits.recovery import size_for
+from .families import random_target, signs_of
+
+MULTIPLES = (0.5, 0.7, 1.0, 1.4, 2.0)
+FACTOR = 1.5
+"""How far a measured size may be from the prediction."""
+
+
+def recovered(signals: np.ndarray, towards: np.ndarray) -> np.ndarray:
+    """For each size, whether every pattern of every gate shows its sign."""
+    return np.all(signals * towards > 0, axis=(1, 2))
+
+
+def trials_of(
+    make: Callable[[pl.GateProduct], AbstractDistribution], n: int, trials: int, first: int = 0
+) -> list[dict[str, object]]:
+    """Random gates, each with one sample that is cut off at multiples of its predicted size."""
+    rows: list[dict[str, object]] = []
+    for seed in range(first, first + trials):
+        target = random_target(n, seed)
+        law = make(target)
+        exact = gate_tables(target, law)
+        predicted = predicted_samples(exact)
+        sizes = [math.ceil(predicted * multiple) for multiple in MULTIPLES]
+        towards = np.sign(exact.correlation)[:, None] * signs_of(target)
+        found = recovered(nested_signals(target, law, sizes, key=pl.root_key(2**20 + seed)), towards)
+        rows += [
+            {"trial": seed, "multiple": multiple, "predicted": predicted, "recovered": bool(each)}
+            for multiple, each in zip(MULTIPLES, found, strict=True)
+        ]
+    return rows
+
+
+def by_multiple(rows: pd.DataFrame) -> np.ndarray:
+    """Trials by multiples."""
+    return rows.pivot(index="trial", columns="multiple", values="recovered").to_numpy(float)
+
+
+def ratio(rows: pd.DataFrame) -> Measured:
+    """The size at which nine in ten recover over the predicted one, with a bootstrap over trials."""
+    table = by_multiple(rows)
+    found = lambda sample: size_for(sample, multiples=MULTIPLES)
+    return Measured(found(table), bootstrap_interval(table, found, resamples=500))
+
+
+def measured_size(rows: pd.DataFrame) -> float:
+    """The measured size itself: the ratio times the median prediction."""
+    return ratio(rows).value * float(rows.predicted.median())

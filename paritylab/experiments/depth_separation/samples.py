@@ -1,0 +1,254 @@
+"""The first layer of depth-separation: how many examples do the gates need, for each easy half?
+
+The prediction is the sign test's: the smallest m at which sum over gates and patterns of Phi(-sqrt(m) signal / sd) is
+0.1, from the exact tables, with lambda = 0. Measured is the sample size at which nine in ten random choices of gates
+are recovered, all n of them. Families E1, E2 with five r, E3 (mean 1 - 1/n), E5 (c = 1/4), E6 (flips 1/(2n)) and
+E7, three n each: from about 100 examples to more than 100,000. For three laws the test predicts that no sample that
+anybody draws will do: E4, whose gates are fair and independent; E1 with an even n, whose label is constant; and the
+uniform half alone. There all signals are of size 2^-n.
+"""
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...analysis import gate_tables, nested_signals, predicted_samples
+from ...distributions import AbstractDistribution
+from ...figures import INKS, panels
+from ...statistics import power_law, wilson_interval
+from ...sweep import Call, Results
+from ..base import Claim, Measured, Region, exactly, within_factor
+from .families import law_of, random_target, signs_of
+from .recovery_runs import FACTOR, measured_size, ratio, recovered, trials_of
+
+SUBSETS = (1, 3, 5, 7, 9)
+GROUPS: dict[str, tuple[str, ...]] = {
+    "shared": ("E1", "E6", "E7"),
+    "subset": tuple(f"E2/{r}" for r in SUBSETS),
+    "independent": ("E3", "E5"),
+}
+"""Families whose laws are of one kind and share a compiled program."""
+HOPELESS = ("E4", "even", "hard")
+WORDS = {"E4": "E4: fair independent gates", "even": "E1 with an even n", "hard": "the uniform half alone"}
+HOPELESS_SIZE = 20_000
+MARKS = {"E1": "o", "E6": "s", "E7": "D", "E3": "^", "E5": "v", "E2": "."}
+
+
+@dataclass(frozen=True)
+class Settings:
+    trials: int
+    shared: tuple[int, ...]
+    """n of E1, E6 and E7."""
+    subset: tuple[int, ...]
+    """n of E2."""
+    independent: tuple[int, ...]
+    """n of E3 and E5."""
+    hopeless: int = 15
+
+    def sizes(self, group: str) -> tuple[int, ...]:
+        found: tuple[int, ...] = getattr(self, group)
+        return found
+
+
+SETTINGS = {
+    "quick": Settings(40, (9, 25, 101), (9, 11, 15), (9, 11, 15)),
+    "paper": Settings(200, (9, 51, 401), (9, 15, 25), (9, 15, 25)),
+}
+
+
+def runs(families: tuple[str, ...], n: int, trials: int, first: int) -> pd.DataFrame:
+    """Trials of some families of one kind."""
+    frames = []
+    for family in families:
+        rows = trials_of(functools.partial(law_of, family), n, trials, first)
+        frames.append(pd.DataFrame(rows).assign(family=family))
+    return pd.concat(frames)
+
+
+def hopeless_law(which: str, target: pl.GateProduct) -> AbstractDistribution:
+    if which == "even":
+        return pl.separation(pl.EasyHalf(target, pl.SharedSign(np.ones(target.pairs), 0.0)))
+    return law_of(which, target)
+
+
+def hopeless(which: str, n: int, trials: int) -> list[dict[str, object]]:
+    """A sample that every other family here would do with at this n, or nearly."""
+    rows: list[dict[str, object]] = []
+    for seed in range(trials):
+        target = random_target(n, seed)
+        law = hopeless_law(which, target)
+        exact = gate_tables(target, law)
+        towards = np.sign(exact.correlation)[:, None] * signs_of(target)
+        signals = nested_signals(target, law, [HOPELESS_SIZE], key=pl.root_key(2**20 + seed))
+        rows.append(
+            {
+                "family": which,
+                "trial": seed,
+                "predicted": predicted_samples(exact),
+                "recovered": bool(recovered(signals, towards)[0]),
+                "gates": float(np.mean(np.all(signals[0] * towards > 0, axis=1))),
+            }
+        )
+    return rows
+
+
+def plan(settings: Settings) -> Iterator[Call]:
+    for group, families in GROUPS.items():
+        for n in reversed(settings.sizes(group)):
+            parts = 4 if group != "shared" and n >= 15 else 1  # the cores share what is long
+            each = settings.trials // parts
+            for part in range(parts):
+                which = {"families": families, "n": n, "trials": each, "first": part * each}
+                yield Call(runs, which, {"group": group}, seconds=4.0)
+    for name in HOPELESS:
+        n = settings.hopeless + (name == "even")
+        yield Call(hopeless, {"which": name, "n": n, "trials": settings.trials}, {"group": "hopeless"}, seconds=2.0)
+
+
+def cases(settings: Settings) -> list[tuple[str, int]]:
+    return [(family, n) for group, families in GROUPS.items() for family in families for n in settings.sizes(group)]
+
+
+def name_of(family: str, n: int) -> str:
+    return f"{family.replace('/', '-r')}/n{n}"
+
+
+def claims(settings: Settings) -> list[Claim]:
+    """No verdict is recorded yet."""
+    return [replace(claim, recorded={}) for claim in _claims(settings)]
+
+
+def _claims(settings: Settings) -> list[Claim]:
+    made = [
+        Claim(
+            name_of(family, n),
+            f"{family.replace('/', ' with r = ')}, n = {n}: the sample size at which 90% of {settings.trials} random "
+            "choices of gates are recovered, over the one that the sign test predicts",
+            1.0,
+            within_factor(1.0, FACTOR),
+        )
+        for family, n in cases(settings)
+    ]
+    made += [
+        Claim(
+            f"hopeless/{which}",
+            f"{words}, n = {settings.hopeless + (which == 'even')}: {HOPELESS_SIZE:,} examples do not recover the "
+            "gates; the fraction of runs in which they do",
+            0.0,
+            Region(high=0.1),
+        )
+        for which, words in WORDS.items()
+    ]
+    return [
+        *made,
+        Claim(
+            "hopeless/predicted",
+            "these three laws need more than 10^9 examples by the sign test; the least of their predictions, as a "
+            "power of ten",
+            None,
+            Region(low=9.0),
+        ),
+        Claim(
+            "decades",
+            "the measured sizes span at least three decades here (four at the paper's sizes)",
+            None,
+            Region(low=3.0),
+        ),
+        Claim(
+            "E2/power",
+            "E2 needs about 1/r^2 as many examples; the exponent of r through the measured sizes at the largest n",
+            -2.0,
+            Region(-2.3, -1.7),
+        ),
+        Claim(
+            "E1/growth",
+            "E1 needs log n examples: ten times as many gates ask for at most twice as many; the factor from the "
+            "smallest n to the largest",
+            None,
+            Region(1.0, 2.0 * np.log10(settings.shared[-1] / settings.shared[0])),
+        ),
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """A bootstrap over trials for sizes, Wilson's interval for fractions."""
+    table = results.table()
+    here = {(family, n): table[(table.family == family) & (table.n == n)] for family, n in cases(settings)}
+    measured = {name_of(*case): ratio(rows) for case, rows in here.items()}
+    sizes = {case: measured_size(rows) for case, rows in here.items()}
+    for which in HOPELESS:
+        rows = table[table.family == which]
+        count = int(rows.recovered.sum())
+        measured[f"hopeless/{which}"] = Measured(count / len(rows), wilson_interval(count, len(rows)))
+    least = float(table[table.group == "hopeless"].predicted.min())
+    n = settings.subset[-1]
+    exponent = power_law(np.array(SUBSETS, float), np.array([sizes[f"E2/{r}", n] for r in SUBSETS])).exponent
+    # Each size has a factor of about 1.2 to either side, and r spans a factor of nine.
+    off = np.log(1.2) / np.log(SUBSETS[-1] / SUBSETS[0])
+    growth = sizes["E1", settings.shared[-1]] / sizes["E1", settings.shared[0]]
+    ends = [measured[name_of("E1", settings.shared[place])] for place in (0, -1)]
+    spread = max(end.interval[1] / end.value for end in ends), min(end.interval[0] / end.value for end in ends)
+    return measured | {
+        "hopeless/predicted": exactly(float(np.log10(least))),
+        "decades": exactly(float(np.log10(max(sizes.values()) / min(sizes.values())))),
+        "E2/power": Measured(exponent, (exponent - off, exponent + off)),
+        "E1/growth": Measured(growth, (growth * spread[1], growth * spread[0])),
+    }
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Measured against predicted, and sizes over n."""
+    table = results.table()
+    figure, axes = panels(1, 2, width=4.4, height=3.6)
+    _draw_diagonal(axes[0, 0], table, settings)
+    _draw_growth(axes[0, 1], table, settings)
+    figure.suptitle("How many examples recover all n gates, for each easy half", fontsize=11)
+    return {"samples": figure}
+
+
+def _draw_diagonal(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+    span = np.array([50.0, 2e6])
+    axis.fill_between(
+        span, span / FACTOR, span * FACTOR, color="0.9", linewidth=0, label=f"within a factor of {FACTOR}"
+    )
+    axis.plot(span, span, color="0.5", linewidth=0.8)
+    for i, kind in enumerate(MARKS):
+        chosen = [case for case in cases(settings) if case[0].split("/")[0] == kind]
+        for place, (family, n) in enumerate(chosen):
+            rows = table[(table.family == family) & (table.n == n)]
+            found, predicted = ratio(rows), float(rows.predicted.median())
+            low, high = (max(0.0, each) for each in (found.value - found.interval[0], found.interval[1] - found.value))
+            high = high if np.isfinite(high) else 0.0
+            axis.errorbar(
+                predicted, predicted * found.value, [[predicted * low], [predicted * high]], fmt=MARKS[kind],
+                color=INKS[i], markersize=6 if kind == "E2" else 4, linewidth=0.8,
+                label=(f"{kind}, r = 1 to 9" if kind == "E2" else kind) if place == 0 else None,
+            )  # fmt: skip
+    axis.set(xscale="log", yscale="log", xlim=span, ylim=span)
+    axis.set_xlabel("predicted by the sign test (examples)")
+    axis.set_ylabel("measured, nine in ten recovered (examples)")
+    axis.legend(fontsize=7, loc="upper left")
+
+
+def _draw_growth(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+    n = np.unique(np.geomspace(5, settings.shared[-1], 16).astype(int) // 2 * 2 + 1)
+    for i, kind in enumerate(MARKS):
+        family = "E2/3" if kind == "E2" else kind
+        targets = [pl.GateProduct(np.where(np.arange(k) % 2, -1.0, 1.0)) for k in n]
+        lines = [predicted_samples(gate_tables(t, law_of(family, t))) for t in targets]
+        axis.plot(n, lines, color=INKS[i], linewidth=0.8)
+        sizes = next(settings.sizes(group) for group, families in GROUPS.items() if family in families)
+        here = [measured_size(table[(table.family == family) & (table.n == k)]) for k in sizes]
+        axis.plot(sizes, here, MARKS[kind], color=INKS[i], markersize=4, label=family.replace("/", ", r = "))
+    targets = [pl.GateProduct(np.where(np.arange(k) % 2, -1.0, 1.0)) for k in (5, 7, 9, 11, 13)]
+    lines = [predicted_samples(gate_tables(t, law_of("E4", t))) for t in targets]
+    axis.plot((5, 7, 9, 11, 13), lines, "--", color="0.4", linewidth=0.8, label="E4, uniform: fail")
+    axis.set(xscale="log", yscale="log", xlabel="gates n", ylabel="examples (lines: predicted)", ylim=(50, 2e7))
+    axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
