@@ -1,7 +1,7 @@
 """What a depth-two network proves about itself while it is trained: a record of its own lower bound.
 
 The correlation of a network with any product of gates under the uniform law is at most c(N), a number
-that its weights alone decide; its hinge loss there is at least 1 - c(N) (depth-separation-memo, Theorem A). A
+that its weights alone decide; its hinge loss there is at least 1 - c(N) (depth-separation, Theorem A). A
 store keeps no networks, so the bound is computed where the weights are: on the device, along the run.
 """
 

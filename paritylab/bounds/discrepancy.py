@@ -4,7 +4,7 @@ F(x, z) is a product of n gates g_i(x_i, z_i), each an AND or an OR, and (x, z) 
 n bits. The matrix of F has spectral norm 2^(n/2), so on a rectangle of rows and columns F is nearly
 balanced (Lindsey's lemma: |E[F p(x) q(z)]| <= 2^(-n/2) |p|_2 |q|_2). A ReLU unit of
 t = <w, x> + <v, z> + b is an integral of rectangles, relu(a + c) = integral of 1{a > s} 1{-c <= s} ds,
-and a threshold unit a staircase of them. Sources: depth-separation-memo, Section 2, Lemmas 1 to 3, which
+and a threshold unit a staircase of them. Sources: depth-separation, Section 2, Lemmas 1 to 3, which
 complete the draft depth-separation.
 """
 
@@ -46,7 +46,7 @@ class UnitBounds(NamedTuple):
 def unit_bounds(
     left: Float[np.ndarray, "units half"], right: Float[np.ndarray, "units half"], bias: Float[np.ndarray, " units"]
 ) -> UnitBounds:
-    """B1, B2 and B3 for each ReLU unit with weights `left` on x and `right` on z (depth-separation-memo, Lemma 2).
+    """B1, B2 and B3 for each ReLU unit with weights `left` on x and `right` on z (depth-separation, Lemma 2).
 
     B2 is exact up to halves of 20 bits, by sorting the 2^n sums of each half. Above, each probability is
     replaced by its Chernoff bound min over t of exp(-t s) prod cosh(t w_j), or by 1/2 where that is less and
@@ -90,10 +90,10 @@ def best_unit_bounds(
 
 
 def unit_correlation(left: Float[np.ndarray, " half"], right: Float[np.ndarray, " half"], bias: int | float) -> Bound:
-    """The best of B1, B2 and B3 for one ReLU unit (depth-separation-memo, Lemma 2).
+    """The best of B1, B2 and B3 for one ReLU unit (depth-separation, Lemma 2).
 
     >>> print(unit_correlation(np.ones(4), np.ones(4), 0))
-    This unit correlates with every product of 4 gates by at most 0.7056. [depth-separation-memo, Lemma 2 (B2)]
+    This unit correlates with every product of 4 gates by at most 0.7056. [depth-separation, Lemma 2 (B2)]
     """
     forms = unit_bounds(left[None], right[None], np.array([float(bias)]))
     place = int(np.argmin([form[0] for form in forms]))
@@ -102,12 +102,12 @@ def unit_correlation(left: Float[np.ndarray, " half"], right: Float[np.ndarray, 
         value,
         "at most",
         f"This unit correlates with every product of {len(left)} gates by at most {number(value)}.",
-        f"depth-separation-memo, Lemma 2 (B{place + 1})",
+        f"depth-separation, Lemma 2 (B{place + 1})",
     )
 
 
 def threshold_correlation(half: int) -> Bound:
-    """|E[F 1{t > s}]| <= (n + 1) 2^(-n/2) for any weights and any threshold (depth-separation-memo, Lemma 3).
+    """|E[F 1{t > s}]| <= (n + 1) 2^(-n/2) for any weights and any threshold (depth-separation, Lemma 3).
 
     Sorted by <w, x> and <v, z>, the set is a staircase; it falls into n + 1 dyadic levels of blocks with
     disjoint rows and disjoint columns, and each level contributes at most 2^(-n/2).
@@ -121,14 +121,14 @@ def threshold_correlation(half: int) -> Bound:
         value,
         "at most",
         f"No threshold unit correlates with a product of {half} gates by more than {number(value)}.",
-        "depth-separation-memo, Lemma 3",
+        "depth-separation, Lemma 3",
     )
 
 
 def variation_correlation(half: int, *, variation: int | float, start: int | float = 0.0) -> Bound:
     """|E[F phi(t)]| <= V (n + 1) 2^(-n/2) + 2^-n |phi(-inf)| for an activation of total variation V.
 
-    It is a mixture of thresholds and a constant (depth-separation-memo, Lemma 3). Sign: V = 2, start = -1.
+    It is a mixture of thresholds and a constant (depth-separation, Lemma 3). Sign: V = 2, start = -1.
 
     >>> round(variation_correlation(8, variation=2, start=-1).value, 4)
     1.1289
@@ -140,12 +140,12 @@ def variation_correlation(half: int, *, variation: int | float, start: int | flo
         "at most",
         f"No unit with an activation of variation {number(variation)} correlates with a product of {half} gates by "
         f"more than {number(value)}.",
-        "depth-separation-memo, Lemma 3",
+        "depth-separation, Lemma 3",
     )
 
 
 def hard_tanh_correlation(half: int, *, radius: int | float) -> Bound:
-    """min(2(n + 1), 2R) 2^(-n/2) + 2^-n for clip(t, -1, 1) with |w|_1 + |v|_1 + |b| <= R (depth-separation-memo).
+    """min(2(n + 1), 2R) 2^(-n/2) + 2^-n for clip(t, -1, 1) with |w|_1 + |v|_1 + |b| <= R (depth-separation).
 
     >>> hard_tanh_correlation(8, radius=3).value
     0.37890625
@@ -157,7 +157,7 @@ def hard_tanh_correlation(half: int, *, radius: int | float) -> Bound:
         "at most",
         f"No hard-tanh unit of radius {number(radius)} correlates with a product of {half} gates by more than "
         f"{number(value)}.",
-        "depth-separation-memo, Lemma 3",
+        "depth-separation, Lemma 3",
     )
 
 

@@ -2,7 +2,7 @@
 
 The discrepancy of its units bounds E[F N] by c(N); a convex loss that falls with the margin cannot be
 small then (Theorem A), and the error can be small only where the network is unsure, or of high rank
-(Z1 to Z4). Source: depth-separation-memo, Section 2. F is any product of n gates, under the uniform law.
+(Z1 to Z4). Source: depth-separation, Section 2. F is any product of n gates, under the uniform law.
 """
 
 import dataclasses
@@ -80,7 +80,7 @@ class ShallowNetwork:
 
 
 def network_correlation(network: ShallowNetwork, form: Form = "best") -> Bound:
-    """c(N) >= |E[F N]|: |u0| 2^-n plus the bounds of the units times |u_i| (depth-separation-memo, Theorem A).
+    """c(N) >= |E[F N]|: |u0| 2^-n plus the bounds of the units times |u_i| (depth-separation, Theorem A).
 
     `form` is the bound used for the units: `length` (B1, as in the memo), `tails` (B2), `norms` (B3) or the best.
 
@@ -94,7 +94,7 @@ def network_correlation(network: ShallowNetwork, form: Form = "best") -> Bound:
         value,
         "at most",
         f"This network correlates with every product of {network.half} gates by at most {number(value)}.",
-        "depth-separation-memo, Theorem A",
+        "depth-separation, Theorem A",
     )
 
 
@@ -103,11 +103,11 @@ def network_hinge(network: ShallowNetwork, *, share: int | float = 1.0, form: Fo
 
     `share` is the weight of the uniform law in a mixture (1/2 in depth-separation). By Jensen the same holds
     for every convex loss l that does not grow with the margin: at least l(c); the part `square` is (1 - c)^2.
-    Source: depth-separation-memo, Theorem A.
+    Source: depth-separation, Theorem A.
 
     >>> nothing = ShallowNetwork(np.zeros((1, 4)), np.zeros((1, 4)), np.zeros(1), np.ones(1), 0.0)
     >>> print(network_hinge(nothing, share=0.5))
-    The hinge loss of this network on a product of 4 gates is at least 0.5. [depth-separation-memo, Theorem A]
+    The hinge loss of this network on a product of 4 gates is at least 0.5. [depth-separation, Theorem A]
     """
     _check_share(share)
     correlation = network_correlation(network, form).value
@@ -116,7 +116,7 @@ def network_hinge(network: ShallowNetwork, *, share: int | float = 1.0, form: Fo
         share * left,
         "at least",
         f"The hinge loss of this network on a product of {network.half} gates is at least {number(share * left)}.",
-        "depth-separation-memo, Theorem A",
+        "depth-separation, Theorem A",
         (),
         (Part("correlation", correlation), Part("square", share * left**2)),
     )
@@ -127,7 +127,7 @@ def hinge_of_sizes(
 ) -> Bound:
     """The same for all networks with this width, inner weights and biases up to B, outer weights up to U.
 
-    c <= k U B (2n + 1) 2^(-n/2) + U 2^-n (depth-separation-memo, Theorem A).
+    c <= k U B (2n + 1) 2^(-n/2) + U 2^-n (depth-separation, Theorem A).
 
     >>> round(hinge_of_sizes(40, width=1000, weight=1, output=1).value, 4)
     0.9228
@@ -141,7 +141,7 @@ def hinge_of_sizes(
         "at least",
         f"No network of {width:,} ReLU units with weights up to {number(weight)} and outputs up to {number(output)} "
         f"has a hinge loss below {number(value)} on a product of {half} gates.",
-        "depth-separation-memo, Theorem A",
+        "depth-separation, Theorem A",
         (),
         (Part("correlation", correlation),),
     )
@@ -163,7 +163,7 @@ def discrepancy_width(half: int, *, correlation: int | float, weight: int | floa
     """The width without which no network correlates so much: (c/U - 2^-n) 2^(n/2) / (B (2n + 1)).
 
     A margin gamma everywhere needs correlation gamma; a hinge loss of h where the uniform law has weight
-    s needs 1 - h/s (depth-separation-memo, Theorem A: for h = 1/4 and s = 1/2 this is 1/2).
+    s needs 1 - h/s (depth-separation, Theorem A: for h = 1/4 and s = 1/2 this is 1/2).
 
     >>> discrepancy_width(60, correlation=0.5, weight=1, output=1).value
     4436950.0
@@ -176,14 +176,14 @@ def discrepancy_width(half: int, *, correlation: int | float, weight: int | floa
         "at least",
         f"A ReLU network with weights up to {number(weight)} and outputs up to {number(output)} needs at least "
         f"{value:,} units to correlate by {number(correlation)} with a product of {half} gates.",
-        "depth-separation-memo, Theorem A",
+        "depth-separation, Theorem A",
     )
 
 
 def weighted_error(half: int, *, correlation: int | float, mean_size: int | float) -> Bound:
     """Z1: the error weighted by |N|, E[|N| 1{F N < 0}] / E|N|, is at least 1/2 - c / (2 E|N|).
 
-    It equals (1 - E[F N] / E|N|) / 2 (depth-separation-memo, Z1). `correlation` is c(N).
+    It equals (1 - E[F N] / E|N|) / 2 (depth-separation, Z1). `correlation` is c(N).
 
     >>> weighted_error(8, correlation=0.5, mean_size=2.0).value
     0.375
@@ -195,14 +195,14 @@ def weighted_error(half: int, *, correlation: int | float, mean_size: int | floa
         "at least",
         f"Weighted by its confidence, the error of this network on a product of {half} gates is at least "
         f"{number(value)}.",
-        "depth-separation-memo, Z1",
+        "depth-separation, Z1",
     )
 
 
 def error_from_moments(
     half: int, *, correlation: int | float, mean_size: int | float, mean_square: int | float
 ) -> Bound:
-    """Z2: the error is at least (E|N| - c)_+^2 / (4 E[N^2]) (Z1 and Cauchy-Schwarz; depth-separation-memo, Z2).
+    """Z2: the error is at least (E|N| - c)_+^2 / (4 E[N^2]) (Z1 and Cauchy-Schwarz; depth-separation, Z2).
 
     >>> error_from_moments(8, correlation=1.0, mean_size=2.0, mean_square=4.0).value
     0.0625
@@ -213,7 +213,7 @@ def error_from_moments(
         value,
         "at least",
         f"The error of this network on a product of {half} gates is at least {number(value)}.",
-        "depth-separation-memo, Z2",
+        "depth-separation, Z2",
         (Assumption("E|N|^2 <= E[N^2]", mean_size**2 <= mean_square * (1 + 1e-12)),),
     )
 
@@ -221,7 +221,7 @@ def error_from_moments(
 def margin_error(network: ShallowNetwork, *, margin: int | float, form: Form = "best") -> Bound:
     """Z3: P[F N < gamma] >= (gamma - c) / (gamma + L), with L the largest value that the weights allow.
 
-    c <= L 2^(-n/2), which is what the memo writes (depth-separation-memo, Z3).
+    c <= L 2^(-n/2), which is what the memo writes (depth-separation, Z3).
 
     >>> nothing = ShallowNetwork(np.zeros((1, 4)), np.zeros((1, 4)), np.zeros(1), np.ones(1), 0.0)
     >>> margin_error(nothing, margin=1.0).value
@@ -235,7 +235,7 @@ def margin_error(network: ShallowNetwork, *, margin: int | float, form: Form = "
         "at least",
         f"This network misses the margin {number(margin)} on a product of {network.half} gates with probability at "
         f"least {number(value)}.",
-        "depth-separation-memo, Z3",
+        "depth-separation, Z3",
     )
 
 
@@ -244,7 +244,7 @@ def error_from_rank(half: int, *, rank: int) -> Bound:
 
     At least (1 - r 2^(-n/2))_+^2 / (4r), for any real matrix against a product of n gates. In isotropic
     position the entries have mean square 1/r, and the wrong ones carry at most sqrt(error / r) of the sum
-    (depth-separation-memo, Z4). A network with integer inner weights has r = 1 + the sum of `rank_of_units`.
+    (depth-separation, Z4). A network with integer inner weights has r = 1 + the sum of `rank_of_units`.
 
     >>> round(error_from_rank(20, rank=16).value, 4)
     0.0151
@@ -255,7 +255,7 @@ def error_from_rank(half: int, *, rank: int) -> Bound:
         value,
         "at least",
         f"A network of rank {rank:,} has an error of at least {number(value)} on a product of {half} gates.",
-        "depth-separation-memo, Z4",
+        "depth-separation, Z4",
     )
 
 

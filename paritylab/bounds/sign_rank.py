@@ -148,7 +148,7 @@ def rank_of_units(
     """For each unit, a bound on the rank of its matrix: one more than the smaller l1 norm of its integer halves.
 
     One half with integer weights is enough; a unit without one gets 2^half, the number of rows
-    (depth-separation-memo, Z4).
+    (depth-separation, Z4).
 
     >>> rank_of_units(np.array([[1.0, -2.0]]), np.array([[0.5, 0.5]])).tolist()
     [4]

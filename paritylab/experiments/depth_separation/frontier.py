@@ -3,7 +3,7 @@
 ReLU networks with one hidden layer on D (half E1, half uniform), Adam with rates that fall linearly to 0. A size
 n is learned if the best of the rates ends with an error of at most 10% on the hard half. Against the width with all
 steps, and against the steps with the largest width, the frontier in n moves with the logarithm of the effort: a
-step in n costs a factor of it. Depth three, layerwise, learns every n that was tried (`depth-separation/headline`).
+step in n costs a factor of it. Depth three, layerwise, learns every n that was tried (`depth-separation/layerwise`).
 """
 
 from collections.abc import Iterator
