@@ -34,7 +34,7 @@ def count_law(target: GateProduct, law: AbstractDistribution, learned: Four | No
     """The law of K under `law`, where `learned` holds the signs that each gate gives at its four patterns.
 
     Without `learned` the gates are the target's own: under the uniform half K is then a sum of two binomial numbers.
-    (depth-separation, Section 3: stage two depends on K alone.)
+    (depth-separation: stage two depends on K alone.)
 
     >>> target = GateProduct(("OR", "OR"))
     >>> count_law(target, Uniform(target)).probability.tolist(), count_law(target, Uniform(target)).signal.tolist()

@@ -21,7 +21,7 @@ def sharp_embedding(n: int) -> Float[np.ndarray, "{n+1} {n+1}"]:
     """The n + 1 points to which `sharp_staircase` maps n signs, one per number of signs at +1, lifted.
 
     All have length sqrt(n + 1), and the parity of the signs is an output of weights +-1 on them, of length sqrt(n) for
-    odd n: a perceptron makes at most n (n + 1) updates (depth-separation, Section 3.1).
+    odd n: a perceptron makes at most n (n + 1) updates (depth-separation).
 
     >>> sharp_embedding(2).astype(int).tolist()
     [[-1, -1, 1], [1, -1, 1], [1, 1, 1]]
@@ -54,7 +54,7 @@ def one_step_layer(
     The two units of a pair share their bias, so that the network starts as zero and the slope of the hinge loss (and
     half that of the square loss) is -y on every example; b > 0, so that every unit is active. The step adds
     rate * u_i * mean(y s) to the weights of unit i and rate * u_i * mean(y) to its bias. (learning-parities, Section 4,
-    with W = 0 in the place of small weights; depth-separation, Section 3.4.)
+    with W = 0 in the place of small weights; depth-separation)
 
     >>> layer = one_step_layer(np.ones((4, 3)), np.ones(4), 2, rng=np.random.default_rng(0))
     >>> layer.weight.tolist()

@@ -43,7 +43,7 @@ def failure_probability(
 ) -> float:
     """Sum over i, p of Phi(-sqrt(m) signal / sd): a bound, but for the normal law, on P(some sign shows wrong).
 
-    `gates` tells which gates count: those without influence need not (depth-separation, Section 1).
+    `gates` tells which gates count: those without influence need not (depth-separation).
 
     >>> from paritylab import Generative, circuit_from_formula
     >>> from paritylab.analysis import gate_tables

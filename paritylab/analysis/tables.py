@@ -262,7 +262,7 @@ def _generative(circuit: TreeCircuit) -> GateTables:
 
 def _closed_form(target: GateProduct, half: EasyHalf) -> GateTables:
     """E[y 1{p}] = P(p | output) (E[y] + g(p) c) / 2, since patterns depend on y only through their gate's output
-    (depth-separation, Section 1)."""
+    (depth-separation)."""
     gates = np.asarray(by_pattern(np.asarray(target.tables, float)))
     given, moments = np.asarray(half.patterns, float), half.outputs.moments()
     probability = given * (1 + gates * moments.mean[:, None]) / 2

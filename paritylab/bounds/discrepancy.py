@@ -4,7 +4,7 @@ F(x, z) is a product of n gates g_i(x_i, z_i), each an AND or an OR, and (x, z) 
 n bits. The matrix of F has spectral norm 2^(n/2), so on a rectangle of rows and columns F is nearly
 balanced (Lindsey's lemma: |E[F p(x) q(z)]| <= 2^(-n/2) |p|_2 |q|_2). A ReLU unit of
 t = <w, x> + <v, z> + b is an integral of rectangles, relu(a + c) = integral of 1{a > s} 1{-c <= s} ds,
-and a threshold unit a staircase of them. Sources: depth-separation, Section 2, Lemmas 1 to 3, which
+and a threshold unit a staircase of them. Sources: depth-separation, Lemmas 1 to 3, which
 complete the draft depth-separation.
 """
 

@@ -2,7 +2,7 @@
 
 The discrepancy of its units bounds E[F N] by c(N); a convex loss that falls with the margin cannot be
 small then (Theorem A), and the error can be small only where the network is unsure, or of high rank
-(Z1 to Z4). Source: depth-separation, Section 2. F is any product of n gates, under the uniform law.
+(Z1 to Z4). Source: depth-separation. F is any product of n gates, under the uniform law.
 """
 
 import dataclasses

@@ -2,7 +2,7 @@
 
 F is the product of ORs (every product of gates is one up to flips of inputs). The search climbs the exact
 correlation E[F relu(<w, x> + <v, z> + b)] over all points, divided by the length |w|_1 + |v|_1 + |b| or by the
-integral of tails in B2, from random starts (depth-separation, Section 2).
+integral of tails in B2, from random starts (depth-separation).
 """
 
 import dataclasses

@@ -28,7 +28,7 @@ def gate_product_network(target: GateProduct, activation: Activation = hard_tanh
     """The product as a network of depth three, equal to it on the whole cube; hard-tanh or ReLU units, 2n of them.
 
     With hard-tanh units a gate is clip(x + z + o), o = +1 for OR and -1 for AND; the unit j above is
-    clip(2(K - j) + 1), K the number of gates that are true (depth-separation, Sections 0 and 3.1). A ReLU
+    clip(2(K - j) + 1), K the number of gates that are true (depth-separation). A ReLU
     unit relu(-o(x + z)) = 1 - o g(x, z) is a gate too, and ReLUs at n neighbouring sums turn from sign to sign.
 
     >>> network = gate_product_network(GateProduct(("OR", "AND", "OR")))
@@ -116,7 +116,7 @@ class PolynomialWindow:
 
 
 def narrowest_polynomial(pairs: int, error: float = 0.1) -> PolynomialWindow:
-    """The window of least degree, hence least width, that errs on at most this fraction (depth-separation, 2).
+    """The window of least degree, hence least width, that errs on at most this fraction (depth-separation).
 
     The width is n^O(sqrt(n)): a bound 2^Omega(n) on the size alone is false.
 

@@ -12,7 +12,7 @@ from .mlp import FeedForward, Layer
 class UnitGates(eqx.Module):
     """hard_tanh(w_i . (x_i, z_i) + b_i) on points (x, z) = (x_1..x_m, z_1..z_m): one unit in the place of each gate.
 
-    OR is w = (1, 1), b = 1 and AND is w = (1, 1), b = -1 (depth-separation, Section 0), so that a network with one
+    OR is w = (1, 1), b = 1 and AND is w = (1, 1), b = -1 (depth-separation), so that a network with one
     hidden layer above them has two hidden layers in all; a neural gate (`GateLevel`) has two of its own.
 
     >>> from paritylab.cube import cube
@@ -52,7 +52,7 @@ class AboveGates(eqx.Module):
 def sharp_staircase(n: int) -> Layer:
     """n units hard_tanh(s_1 + ... + s_n + n + 1 - 2j), j = 1, ..., n: unit j is +1 once j of the signs are, else -1.
 
-    Symmetry's staircase with steps that saturate: clip(2 (K - j) + 1) for K signs at +1 (depth-separation, 3.1).
+    Symmetry's staircase with steps that saturate: clip(2 (K - j) + 1) for K signs at +1 (depth-separation).
 
     >>> hard_tanh(sharp_staircase(3)(jnp.array([[1.0], [-1.0], [1.0]])))[:, 0].tolist()
     [1.0, 1.0, -1.0]

@@ -178,7 +178,7 @@ def as_inner_product(target: GateProduct) -> tuple[float, Float[np.ndarray, " pa
     """(sign, flips) such that target(x, z) = sign * inner_product_mod_two(flips * x, flips * z).
 
     AND(x, z) = -OR(-x, -z): the flips are the signs o of the gates and the sign is (-1)**#AND
-    (depth-separation, Section 0), so every product of gates is the inner product up to flips.
+    (depth-separation), so every product of gates is the inner product up to flips.
 
     >>> sign, flips = as_inner_product(GateProduct(("OR", "AND")))
     >>> sign, flips.tolist()

@@ -2,7 +2,7 @@
 
 A unit hard_tanh(w . p + b) sees one of four patterns p. Under the hinge loss of Algorithm 1 of boolean-circuits, which
 is always active below outputs of 1, a step moves (w, b) by the rate times the sum of drift(p) (p, 1) over the
-patterns whose output is within (-1, 1) (depth-separation, Section 0): what a step costs does not depend on the
+patterns whose output is within (-1, 1) (depth-separation): what a step costs does not depend on the
 size of the sample that the drifts come from. Units of any number of runs are trained together.
 """
 

@@ -152,7 +152,7 @@ def test_a_correlation_that_nobody_sees_holds_in_name_only():
 
 def test_a_mixture_can_break_property_two_and_keep_property_one():
     target = GateProduct(("OR", "AND", "OR", "AND", "AND", "OR", "AND", "OR", "AND"))
-    found = audit(target, separation(sparse_pairs(target, 0.25)))  # depth-separation, Section 4
+    found = audit(target, separation(sparse_pairs(target, 0.25)))  # depth-separation
     assert found.property_1 and not found.property_2 and math.isfinite(found.samples)
     assert "but patterns are not independent" in found.verdict
     assert np.all(label_gap(gate_tables(target, sparse_pairs(target, 0.25))) <= 0)  # each half alone keeps it
@@ -176,7 +176,7 @@ def test_a_sample_is_judged_within_its_error():
     assert not audit(target, sampled_tables(target, task, 20_000, key=root_key(0))).property_2
 
 
-# The table of depth-separation, Section 1, at share 1/2. Each row: the family, n, and by (n, o, i) its exact c_i
+# The table of depth-separation, at share 1/2. Each row: the family, n, and by (n, o, i) its exact c_i
 # and E[y] of the easy half, the least pattern probability in the mixture, E[x_i] of the easy half, and what it reveals.
 def rows(n):
     prod = lambda o: float(np.prod(o))

@@ -30,7 +30,7 @@ from paritylab.targets.gates import by_pattern
 
 SIZES = (9, 15, 25, 51, 101)
 ODD_THIRD = {9: 3, 15: 5, 25: 9, 51: 17, 101: 33}
-# depth-separation, Section 1: predicted samples for layer 1, medians over a few random g.
+# depth-separation: predicted samples for layer 1, medians over a few random g.
 MEMO = {
     "E1": (equal_gates, (208, 235, 262, 300, 336)),
     "E7": (stealth, (114, 129, 143, 163, 182)),

@@ -57,7 +57,7 @@ def test_the_polynomial_through_the_window_by_another_route():
 
 
 def test_widths_and_errors_of_the_memo():
-    """depth-separation, Section 2, "CAUTION": widths at an error below 10%."""
+    """depth-separation, "CAUTION": widths at an error below 10%."""
     widths = {8: 92, 9: 255, 11: 561, 15: 4943, 25: 2.5e5, 51: 7.7e8, 101: 1.4e15}
     for pairs, width in widths.items():
         assert narrowest_polynomial(pairs).width == pytest.approx(width, rel=0.03)
