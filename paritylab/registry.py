@@ -231,29 +231,17 @@ EXPERIMENTS = {
     "boolean-circuits/fig4": ExperimentEntry(
         "boolean_circuits.figure4", "the class of an image from one random patch", 35
     ),
+    "depth-separation/layerwise": ExperimentEntry(
+        "depth_separation.layerwise", "depth three learns random products of gates, layer by layer", 60
+    ),
     "depth-separation/depth-two": ExperimentEntry(
         "depth_separation.depth_two", "depth two stays at chance on the hard half, with a proof for each network", 20
-    ),
-    "depth-separation/frontier": ExperimentEntry(
-        "depth_separation.frontier", "the largest n that depth two learns, against width and against steps", 40
-    ),
-    "depth-separation/end-to-end": ExperimentEntry(
-        "depth_separation.end_to_end", "depth three from end to end: which easy halves help, and where it stops", 20
-    ),
-    "depth-separation/widths": ExperimentEntry(
-        "depth_separation.widths", "minimal width of depth two over n, from above and from below", 20
-    ),
-    "depth-separation/certificates": ExperimentEntry(
-        "depth_separation.certificates", "lower bounds on loss and error against all networks we could think of", 20
     ),
     "depth-separation/audit": ExperimentEntry(
         "depth_separation.audit", "which easy halves work: reveals the gates against local correlation", 15
     ),
     "depth-separation/samples": ExperimentEntry(
         "depth_separation.samples", "examples that recover all gates, measured against the sign test", 50
-    ),
-    "depth-separation/layerwise": ExperimentEntry(
-        "depth_separation.layerwise", "depth three learns random products of gates, layer by layer", 60
     ),
     "depth-separation/stage-two": ExperimentEntry(
         "depth_separation.stage_two", "four ways to learn the parity of the gates' outputs", 40
@@ -264,6 +252,18 @@ EXPERIMENTS = {
     "depth-separation/noise": ExperimentEntry("depth_separation.noise", "examples against flipped labels", 15),
     "depth-separation/pairing": ExperimentEntry(
         "depth_separation.pairing", "the pairing of x and z is unknown: how many examples tell it", 10
+    ),
+    "depth-separation/end-to-end": ExperimentEntry(
+        "depth_separation.end_to_end", "depth three from end to end: which easy halves help, and where it stops", 20
+    ),
+    "depth-separation/certificates": ExperimentEntry(
+        "depth_separation.certificates", "lower bounds on loss and error against all networks we could think of", 20
+    ),
+    "depth-separation/widths": ExperimentEntry(
+        "depth_separation.widths", "minimal width of depth two over n, from above and from below", 20
+    ),
+    "depth-separation/frontier": ExperimentEntry(
+        "depth_separation.frontier", "the largest n that depth two learns, against width and against steps", 40
     ),
 }
 
