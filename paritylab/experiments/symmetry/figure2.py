@@ -19,10 +19,10 @@ from matplotlib.figure import Figure
 from ...figures import panels
 from ...sweep import Results
 from ...training.plans import Plan
+from ...training.weight_records import UnseenMass
 from ..base import Claim, Measured, Region
 from .runs import (
     BOTH_WAYS,
-    GENERALIZATION,
     SymmetricTask,
     curves,
     draw_errors,
@@ -65,7 +65,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 look=epochs // settings.looks,
                 seeds=settings.seeds,
                 points=settings.points,
-                records=GENERALIZATION[:1],
+                records=(UnseenMass(),),
             )
 
 

@@ -1,11 +1,15 @@
 """Figures 5 and 6 of symmetry are one experiment on two functions: the symmetric start against a random one.
 
 n = 20, samples of n, n^2, n^3 and n^4 points, the paper's axes in epochs. beta = 0: with beta = n^3 h the epochs of
-the paper's axes could not be met (400 for n^2), with 0 they are. h = n^-4 for the symmetric start. The random start
+the paper's axes could not be met (400 for n^2), with 0 they are. h = n^-6 for the symmetric start, as in figure 2:
+with n^-4 the hidden layer moves enough to misplace a few points of weights that the sample contains. The random start
 (uniform in +-1/sqrt(fan-in), 4n + 3 units) and its step, 0.02, are ours: the paper prints neither.
+
+After training from the symmetric start points of one weight have one label, so that the error is at most the mass of
+the weights that the sample does not contain: both are claims, on n^2 points for more seeds than the figure shows.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +21,9 @@ from ...figures import panels
 from ...statistics import quantile
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict
+from ...training.weight_records import SeenError, UnseenMass
+from ..base import Claim, Measured, Region, exactly
 from .runs import (
-    GENERALIZATION,
     SymmetricTask,
     Target,
     Trained,
@@ -32,9 +36,14 @@ from .runs import (
     sgd,
 )
 
-N, POWER = 20, 4
+N, POWER = 20, 6
+CHANCE = 0.4
+"""A true error above this has learned nothing of a parity."""
 STARTS: tuple[Trained, ...] = ("both", "random")
-UNDECIDED: Mapping[Scale, Verdict] = {"quick": "inconclusive", "paper": "holds"}
+UNBALANCED = (
+    "A random symmetric function has more of one label than of the other on uniform points, and a part of low degree: "
+    "a network that learns no more than these already errs on less than 0.4, for many functions. Parity has neither."
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,7 @@ class Settings:
     panels: tuple[Panel, ...]
     seeds: int
     many: int
-    """Seeds of the symmetric start on n^2 points."""
+    """Seeds on n^2 points."""
     points: int = 10_000
 
 
@@ -68,97 +77,98 @@ def plan_starts(settings: Settings, target: Target) -> Iterator[Plan]:
                 confidence=0,
                 epochs=panel.ours if trained == "both" else panel.epochs,
                 look=panel.look,
-                seeds=settings.many if trained == "both" and panel.exponent == 2 else settings.seeds,
+                seeds=settings.many if panel.exponent == 2 else settings.seeds,
                 points=settings.points,
-                records=GENERALIZATION,
+                records=(UnseenMass(), SeenError(settings.points)),
                 labels={"exponent": panel.exponent},
             )
 
 
-def claims_of_starts(settings: Settings) -> list[Claim]:
+def claims_of_starts(settings: Settings, target: Target) -> list[Claim]:
     """Section 5.3: fast with the symmetric start; from a random one the sample is learned by heart, or not at all."""
     made = []
     for panel in settings.panels:
-        m = f"n = {N}, m = n^{panel.exponent}"
+        start, m = f"m{panel.exponent}", f"n = {N}, m = n^{panel.exponent}"
         made += [
             Claim(
-                f"m{panel.exponent}/ours/zero",
+                f"{start}/ours/zero",
                 f"{m}, symmetric start: the training error becomes 0; fraction of seeds",
                 1.0,
                 Region(low=0.75),
             ),
             Claim(
-                f"m{panel.exponent}/random/true",
-                f"{m}, random start: the true error stays near chance; fraction of seeds with more than 0.4",
-                0.5,
-                Region(low=0.75),
+                f"{start}/ours/seen",
+                f"{m}, symmetric start, runs that came to rest: no error on weights that the sample contains; the "
+                f"largest, over seeds, on {settings.points} fresh points",
+                0.0,
+                Region(0, 0),
             ),
+            Claim(
+                f"{start}/random/true",
+                f"{m}, random start: the true error stays near chance in all runs; the least, over seeds",
+                0.5,
+                Region(low=CHANCE),
+                "holds" if target == "parity" else "fails",
+                "" if target == "parity" else UNBALANCED,
+            ),
+            Claim(
+                f"{start}/random/worse",
+                f"{m}: the true error from a random start is far above that from the symmetric one; median over seeds "
+                "of the difference",
+                None,
+                Region(low=0.1),
+            ),
+            by_heart(panel, m),
         ]
-        if panel.exponent == 1:
-            made.append(
-                Claim(
-                    "m1/random/zero",
-                    f"{m}, random start: the training error can be nullified; fraction of seeds",
-                    1.0,
-                    Region(low=0.75),
-                )
-            )
-        if panel.exponent >= 3:
-            made.append(
-                Claim(
-                    f"m{panel.exponent}/random/stuck",
-                    f"{m}, random start: not even the training error is nullified; fraction of seeds where it is",
-                    0.0,
-                    Region(high=0.25),
-                )
-            )
-        if panel.exponent >= 2:
-            made.append(
-                Claim(
-                    f"m{panel.exponent}/ours/seen",
-                    f"{m}, symmetric start: no error on weights that the sample contains; fraction of seeds without "
-                    f"any on {settings.points} fresh points",
-                    1.0,
-                    Region(low=0.75),
-                )
-            )
-        if panel.exponent == 2:
-            made += [
-                Claim(
-                    "m2/ours/median",
-                    f"{m}, symmetric start: the true error is small; its median",
-                    0.0,
-                    Region(high=0.005),
-                ),
-                Claim(
-                    "m2/ours/p95",
-                    f"{m}, symmetric start: the true error is small; its 95th percentile",
-                    0.0,
-                    Region(high=0.01),
-                    UNDECIDED,
-                ),
-            ]
+        made += small_errors(m) if panel.exponent == 2 else []
     return made
 
 
+def by_heart(panel: Panel, m: str) -> Claim:
+    """Whether a random start nullifies the training error: on small samples, and not on large ones."""
+    if panel.exponent <= 2:
+        words = f"{m}, random start: the training error can be nullified; fraction of seeds"
+        return Claim(f"m{panel.exponent}/random/zero", words, 1.0, Region(low=0.75))
+    words = f"{m}, random start: not even the training error is nullified; fraction of seeds where it is"
+    return Claim(f"m{panel.exponent}/random/zero", words, 0.0, Region(high=0.25))
+
+
+def small_errors(m: str) -> list[Claim]:
+    """How small the errors are on n^2 points."""
+    true = f"{m}, symmetric start: the true error is small"
+    return [
+        Claim("m2/ours/rest", f"{m}, symmetric start: no update is left; fraction of seeds", 1.0, Region(low=0.95)),
+        Claim(
+            "m2/ours/unseen",
+            f"{m}, symmetric start: the true error is at most the mass of the weights that are not in the sample; the "
+            "largest excess over seeds, in standard deviations of an error of that size on the fresh points",
+            None,
+            Region(high=4.0),
+        ),
+        Claim("m2/ours/median", f"{true}; its median", 0.0, Region(high=0.005)),
+        Claim("m2/ours/p95", f"{true}; its 95th percentile", 0.0, Region(high=0.01)),
+    ]
+
+
 def measure_starts(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's intervals, order statistics."""
+    """Wilson's intervals, order statistics; extremes over the runs are what they are."""
     last = ends(curves(results))
     measured: dict[str, Measured] = {}
     for panel in settings.panels:
         here = last[last.exponent == panel.exponent]
-        ours, random = (here[here.trained == way] for way in ("both", "random"))
+        ours, random = (here[here.trained == way].set_index("seed") for way in ("both", "random"))
+        rested = ours[ours.outcome == "settled"] if (ours.outcome == "settled").any() else ours
         found = {
             "ours/zero": fraction_of(ours.zero_epoch < float("inf")),
-            "random/true": fraction_of(random.true_error > 0.4),
+            "ours/seen": exactly(float(rested.seen_error.max())),
+            "random/true": exactly(float(random.true_error.min())),
+            "random/worse": median_of(random.true_error - ours.true_error),
+            "random/zero": fraction_of(random.zero_epoch < float("inf")),
         }
-        if panel.exponent == 1:
-            found["random/zero"] = fraction_of(random.zero_epoch < float("inf"))
-        if panel.exponent >= 3:
-            found["random/stuck"] = fraction_of(random.zero_epoch < float("inf"))
-        if panel.exponent >= 2:
-            found["ours/seen"] = fraction_of(ours.seen_error == 0)
         if panel.exponent == 2:
+            spread = np.sqrt(ours.unseen_mass * (1 - ours.unseen_mass) / settings.points)
+            found["ours/rest"] = fraction_of(ours.outcome == "settled")
+            found["ours/unseen"] = exactly(float(((ours.true_error - ours.unseen_mass) / spread).max()))
             found["ours/median"] = median_of(ours.true_error)
             found["ours/p95"] = high_quantile(ours.true_error)
         measured |= {f"m{panel.exponent}/{name}": value for name, value in found.items()}
@@ -178,8 +188,9 @@ def plot_starts(settings: Settings, results: Results, title: str) -> Figure:
     figure, axes = panels(-(-len(settings.panels) // 2), 2, width=4.0, height=2.6)
     for axis, panel in zip(axes.flat, settings.panels, strict=False):
         here = curve[curve.exponent == panel.exponent]
-        draw_errors(axis, here.assign(trained=here.trained.replace("both", "ours")), ("ours", "random"))
-        axis.set_title(f"n = {N}, m = n$^{panel.exponent}$ = {N**panel.exponent:,}")
+        named = here.assign(trained=here.trained.replace("both", "ours"))
+        draw_errors(axis, named, ("ours", "random"), until=panel.epochs)
+        axis.set(title=f"n = {N}, m = n$^{panel.exponent}$ = {N**panel.exponent:,}", xlim=(0, panel.epochs))
     for axis in axes.flat[len(settings.panels) :]:
         axis.axis("off")
     return finish(figure, axes, title)
