@@ -47,7 +47,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(epochs={12: 20_000}, looks=100, seeds=12, points=2000),
+    "quick": Settings(epochs={12: 20_000}, looks=100, seeds=20, points=2000),
     "paper": Settings(epochs={30: 60_000, 60: 250_000}, looks=200, seeds=20),
 }
 

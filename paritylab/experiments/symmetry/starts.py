@@ -151,8 +151,12 @@ def small_errors(m: str) -> list[Claim]:
 
 
 def measure_starts(settings: Settings, results: Results) -> dict[str, Measured]:
+    """What the ends of all runs say."""
+    return measure_ends(settings, ends(curves(results)))
+
+
+def measure_ends(settings: Settings, last: pd.DataFrame) -> dict[str, Measured]:
     """Wilson's intervals, order statistics; extremes over the runs are what they are."""
-    last = ends(curves(results))
     measured: dict[str, Measured] = {}
     for panel in settings.panels:
         here = last[last.exponent == panel.exponent]
