@@ -137,7 +137,7 @@ def ends_of_starts(random_error):
     """The ends of runs as the engine makes them, three seeds each."""
     rows = []
     for exponent in (1, 2):
-        for trained, error in (("both", 0.002), ("random", random_error)):
+        for trained, error in (("both", 0.002), ("output", 0.001), ("random", random_error)):
             for seed in range(3):
                 run = {"seed": seed, "exponent": exponent, "trained": trained, "outcome": "settled", "zero_epoch": 10}
                 rows.append(run | {"true_error": error, "unseen_mass": 0.003, "seen_error": 0.0})
@@ -150,4 +150,5 @@ def test_every_claim_about_the_starts_is_measured(target):
     measured = starts.measure_ends(settings, ends_of_starts(0.45))
     assert set(measured) == {claim.name for claim in starts.claims_of_starts(settings, target)}
     assert measured["m2/ours/unseen"].value == pytest.approx(-0.001 / math.sqrt(0.003 * 0.997 / 10_000))
+    assert measured["m2/second/unseen"].value == pytest.approx(-0.002)
     assert measured["m1/random/true"].value == 0.45 and measured["m1/random/worse"].value == pytest.approx(0.448)

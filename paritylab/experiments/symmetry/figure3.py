@@ -78,7 +78,6 @@ def claims(settings: Settings) -> list[Claim]:
             f"n = m = {n}, both layers, h = n^-2: the true error is large; its median",
             "large",
             Region(low=0.25),
-            {"quick": "inconclusive", "paper": "holds"},
         ),
     ]
 

@@ -19,7 +19,7 @@ SETTINGS = {
     "paper": Settings(
         panels=(Panel(1, 12_000, 100, 60_000), Panel(2, 400, 10, 2000), Panel(3, 1200, 10, 1200), Panel(4, 35, 1, 200)),
         seeds=20,
-        many=200,
+        many=600,
     ),
 }
 

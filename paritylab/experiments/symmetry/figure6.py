@@ -19,7 +19,7 @@ SETTINGS = {
     "paper": Settings(
         panels=(Panel(1, 450, 10, 20_000), Panel(2, 180, 10, 2000), Panel(3, 250, 10, 500), Panel(4, 25, 1, 100)),
         seeds=20,
-        many=200,
+        many=600,
     ),
 }
 
