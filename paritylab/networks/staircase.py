@@ -23,7 +23,7 @@ Trained = Literal["both", "output"]
 TRAINED: tuple[Trained, ...] = get_args(Trained)
 
 STEEPNESS = 5.0
-"""The slope of the sigmoids in Lemma 1."""
+"""The slope of the sigmoids in Lemma 1, and of other smooth units."""
 
 
 class Perceptron(eqx.Module):
@@ -33,8 +33,8 @@ class Perceptron(eqx.Module):
     activation: Activation
 
     def columns(self, x: Float[Array, "n points"]) -> Float[Array, " points"]:
-        units = self.output.weight.shape[-1]
-        return self.output(self.activation(jnp.sum(x, axis=0) + staircase(units, x.dtype)[:, None]))
+        slope, biases = stairs(self.output.weight.shape[-1], self.activation, x.dtype)
+        return self.output(self.activation(slope * jnp.sum(x, axis=0) + biases[:, None]))
 
     def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
         return self.columns(x[:, None])[0]
@@ -42,6 +42,10 @@ class Perceptron(eqx.Module):
 
 class Staircase(eqx.Module):
     """Recipe of symmetry's network (Section 3.1): weights 1, biases 1, 0, -1, ..., an output layer of zeros.
+
+    Smooth units have the steeper stairs of Lemma 1, weights and biases times 5, or they would blur neighbouring |x|:
+    at n = 20 the margin of parity is 12 times smaller with GeLU units of slope 1 than with ReLU units. Those of
+    sigmoids rise between whole numbers: biases 5/2, -5/2, ...
 
     - `width`: the number of hidden units; n + 3 if not given. The experiments of the paper have 4n + 3. A ReLU
       unit after the first n + 3 has a bias of at most -(n + 2): it is silent on every point whose coordinates
@@ -71,13 +75,15 @@ class Staircase(eqx.Module):
         output = Layer(jnp.zeros(units, jnp.float32), jnp.zeros((), jnp.float32))
         if self.trained == "output":
             return Perceptron(output, self.activation)
-        hidden = Layer(jnp.ones((units, n), jnp.float32), staircase(units, jnp.float32))
+        slope, biases = stairs(units, self.activation, jnp.float32)
+        hidden = Layer(jnp.full((units, n), slope, jnp.float32), biases)
         return FeedForward((hidden,), output, self.activation)
 
 
-def staircase(units: int, dtype: jnp.dtype | type) -> Float[Array, " units"]:
-    """The biases 1, 0, -1, ...: unit j fires once |x| > j - 1."""
-    return 1 - jnp.arange(units, dtype=dtype)
+def stairs(units: int, activation: Activation, dtype: jnp.dtype | type) -> tuple[float, Float[Array, " units"]]:
+    """The weight of every input, and the biases: unit j fires once |x| > j - 1; a sigmoid rises at |x| = j - 1/2."""
+    slope, first = 1.0 if activation is relu else STEEPNESS, 0.5 if activation is sigmoid else 1.0
+    return slope, slope * (first - jnp.arange(units, dtype=dtype))
 
 
 def indicator_network(target: Symmetric, activation: Activation = relu) -> FeedForward:
@@ -93,14 +99,10 @@ def indicator_network(target: Symmetric, activation: Activation = relu) -> FeedF
     [-0.5, 0.5, -0.5]
     """
     n, chosen = target.n, (np.asarray(target.values) > 0).astype(float)
-    if activation is relu:
-        slope, biases = 1.0, 1 - np.arange(n + 3.0)
-        outputs = np.convolve(chosen, [1.0, -2.0, 1.0])
-    elif activation is sigmoid:
-        slope, biases = STEEPNESS, STEEPNESS * (0.5 - np.arange(n + 2.0))
-        outputs = np.convolve(chosen, [1.0, -1.0])
-    else:
+    differences = {relu: [1.0, -2.0, 1.0], sigmoid: [1.0, -1.0]}
+    if activation not in differences:
         raise ValueError(f"Explicit symmetric functions are known for relu and sigmoid units, got {activation!r}.")
-    dtype = jnp.result_type(float)
-    hidden = Layer(jnp.full((len(biases), n), slope, dtype), jnp.asarray(biases, dtype))
+    outputs, dtype = np.convolve(chosen, differences[activation]), jnp.result_type(float)
+    slope, biases = stairs(len(outputs), activation, dtype)
+    hidden = Layer(jnp.full((len(outputs), n), slope, dtype), biases)
     return FeedForward((hidden,), Layer(jnp.asarray(outputs, dtype), jnp.asarray(-0.5, dtype)), activation)

@@ -17,9 +17,10 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import optax
-from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray, PyTree
 
 from ..networks.base import outputs
+from .examination import Examination
 from .numbers import Numbers, split
 from .optimizers import Optimizer, constant
 from .outcomes import Outcome
@@ -39,9 +40,7 @@ class JumpState(NamedTuple):
 class Rest(NamedTuple):
     """Statistics of a run: it ends when it comes to rest. Nothing is validated."""
 
-    mistakes: Int[Array, ""]
-    points: Int[Array, ""]
-    finite: Bool[Array, ""]
+    examination: Examination
     quiet: Bool[Array, ""]
 
 
@@ -88,9 +87,9 @@ class Jumps(Training, AbstractRoundRule):
         def body(loop: tuple[Array, Any]) -> tuple[Array, Any]:
             return jax.vmap(jump)(*loop, passes)
 
-        begun = (jnp.where(on, 0, every).astype(jnp.int32), state)
+        begun = (jnp.where(on, 0, every).astype(jnp.int32), state._replace(arrays=jax.vmap(_turned)(state.arrays)))
         _, ended = jax.lax.while_loop(lambda loop: jnp.any(loop[0] < every), body, begun)
-        return ended._replace(quiet=ended.updates == state.updates)
+        return ended._replace(arrays=jax.vmap(_turned)(ended.arrays), quiet=ended.updates == state.updates)
 
     def _pass(
         self, key: PRNGKeyArray, first: Int[Array, ""], every: int, own: Numbers, whole: Callable[[Numbers], Numbers]
@@ -121,13 +120,16 @@ class Jumps(Training, AbstractRoundRule):
         index = jax.lax.dynamic_slice(one.order, (at,), (block,))
         x, y = one.x[index].astype(self.dtype), one.y[index].astype(self.dtype)
         params, rest = self._partition(state.arrays)
-        margins = y * outputs(eqx.combine(params, rest), x)
+        at_points = lambda params, x: outputs(_turned(eqx.combine(params, rest)), x)
+        margins = y * at_points(params, x)
         asks = ~(margins > problem.loss.beta) & (at + ahead < every)
         place, found = jnp.argmax(asks).astype(jnp.int32), jnp.any(asks)
-        # The first that asks, picked by a sum: quicker in lanes than an index. Without one the gradient is 0.
-        first = asks & (ahead == place)
-        point, label = jnp.sum(jnp.where(first[:, None], x, 0), axis=0), jnp.sum(jnp.where(first, y, 0))
-        grads = jax.grad(lambda params: -label * outputs(eqx.combine(params, rest), point[None])[0])(params)
+        # The first that asks, picked by a sum: quicker in lanes than an index. Without one the gradient is 0. A block
+        # of one example is taken as it is, so that the compiler sees one forward pass where two are written.
+        first = ahead == place
+        point = x[0] if block == 1 else jnp.sum(jnp.where(first[:, None], x, 0), axis=0)
+        label = jnp.where(found, jnp.sum(jnp.where(first, y, 0)), 0)
+        grads = jax.grad(lambda params: -label * at_points(params, point[None])[0])(params)
         params, optimizer = problem.optimizer.update(grads, state.optimizer, params, at)
         arrays, _ = split(eqx.combine(params, rest))
         updates = state.updates + found.astype(jnp.int32)
@@ -139,11 +141,16 @@ class Jumps(Training, AbstractRoundRule):
     def measure(self, state: Any, memory: Any, numbers: Numbers, level: int) -> tuple[Any, Any]:
         finite = jnp.array([jnp.all(jnp.isfinite(array)) for array in state.arrays])
         nothing = jnp.zeros((), jnp.int32)
-        return Rest(nothing, nothing, jnp.all(finite), state.quiet), memory
+        return Rest(Examination(nothing, nothing, jnp.all(finite)), state.quiet), memory
 
     def ended(self, statistics: Any) -> Int[Array, ""]:
         rested = jnp.where(statistics.quiet, Outcome.SETTLED.value, Outcome.RUNNING.value)
-        return jnp.where(statistics.finite, rested, Outcome.DIVERGED.value).astype(jnp.int8)
+        return jnp.where(statistics.examination.finite, rested, Outcome.DIVERGED.value).astype(jnp.int8)
+
+
+def _turned(tree: PyTree) -> PyTree:
+    """The same with all matrices transposed. They lie so inside a round: a product with one point is quicker then."""
+    return jax.tree.map(lambda leaf: leaf.T if eqx.is_array(leaf) and leaf.ndim == 2 else leaf, tree)
 
 
 def check_jumps(optimizer: Optimizer, batch: int, sample: int | None, every: int) -> None:

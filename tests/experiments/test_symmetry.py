@@ -12,7 +12,7 @@ import paritylab as pl
 from paritylab.analysis import largest_step, parity_margin
 from paritylab.bounds.upper import symmetric_initialization
 from paritylab.cube import cube, encode
-from paritylab.experiments.symmetry import figure1, theorem1, theory
+from paritylab.experiments.symmetry import figure1, starts, theorem1, theory
 from paritylab.experiments.symmetry.runs import SymmetricTask, ends, sgd
 from paritylab.experiments.symmetry.starts import high_quantile
 from paritylab.networks.base import outputs
@@ -31,6 +31,13 @@ def test_the_lemmas_on_all_functions_of_three_bits():
 def test_theorem_2_on_some_problems():
     rows = pd.DataFrame(theory.theorem2(first=5000, problems=15))
     assert rows.updates_ratio.min() > 0 and rows.updates_ratio.max() <= 1 and rows.margin_ratio.min() >= 1
+
+
+def test_ties_are_counted_where_floating_point_parts():
+    """Sums of 7^-6 that reach beta exactly round to either side of it; those of 8^-6, a power of two, do not."""
+    seven, eight = (theory.ties(n, epochs=700) for n in (7, 8))
+    assert seven["ties"] >= seven["parted"] > 0 and seven["parted_elsewhere"] == 0
+    assert eight["ties"] > 0 and eight["parted"] == 0
 
 
 def test_the_step_of_lemma_4_is_the_largest_power_that_it_allows():
@@ -105,6 +112,43 @@ def test_the_records_by_weight():
 
 
 def test_the_promise_of_theorem_1():
-    bound = symmetric_initialization(theorem1.N, error=theorem1.promised(400), failure=theorem1.DELTA)
-    assert bound.value >= 400 and all(assumption.holds for assumption in bound.assumptions)
+    """The union over sets of weights is spent exactly; the sample that the theorem asks for keeps the promise."""
+    n, delta = theorem1.N, theorem1.DELTA
+    for sample in (40, 400):
+        promise = theorem1.promised(sample)
+        assert 2 ** (n + 1) * math.exp(-promise * sample) == pytest.approx(delta)
+        bound = symmetric_initialization(n, error=promise, failure=delta)
+        assert sample <= bound.value <= 1.5 * sample and all(assumption.holds for assumption in bound.assumptions)
     assert theorem1.promised(1) == 1
+
+
+def test_the_promise_of_theorem_1_is_kept_where_every_weight_is_as_likely():
+    """A law for which it is hard: the unseen mass of 4,000 samples of weights; its mean is (1 - 1/21)^m."""
+    n, sample = theorem1.N, 80
+    weights = np.random.default_rng(0).integers(0, n + 1, (4000, sample))
+    unseen = np.array([1 - len(np.unique(each)) / (n + 1) for each in weights])
+    mean = (1 - 1 / (n + 1)) ** sample
+    assert unseen.mean() == pytest.approx(mean, abs=5 * math.sqrt(mean / 4000))
+    assert np.mean(unseen > theorem1.promised(sample)) <= theorem1.DELTA
+    assert np.mean(unseen > theorem1.promised(sample) / 10) > theorem1.DELTA
+
+
+def ends_of_starts(random_error):
+    """The ends of runs as the engine makes them, three seeds each."""
+    rows = []
+    for exponent in (1, 2):
+        for trained, error in (("both", 0.002), ("output", 0.001), ("random", random_error)):
+            for seed in range(3):
+                run = {"seed": seed, "exponent": exponent, "trained": trained, "outcome": "settled", "zero_epoch": 10}
+                rows.append(run | {"true_error": error, "unseen_mass": 0.003, "seen_error": 0.0})
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("target", ["parity", "random"])
+def test_every_claim_about_the_starts_is_measured(target):
+    settings = starts.Settings((starts.Panel(1, 100, 10, 100), starts.Panel(2, 100, 10, 100)), seeds=3, many=3)
+    measured = starts.measure_ends(settings, ends_of_starts(0.45))
+    assert set(measured) == {claim.name for claim in starts.claims_of_starts(settings, target)}
+    assert measured["m2/ours/unseen"].value == pytest.approx(-0.001 / math.sqrt(0.003 * 0.997 / 10_000))
+    assert measured["m2/second/unseen"].value == pytest.approx(-0.002)
+    assert measured["m1/random/true"].value == 0.45 and measured["m1/random/worse"].value == pytest.approx(0.448)

@@ -23,6 +23,15 @@ def test_the_start_embeds_each_weight_in_one_point():
     assert not np.any(outputs(network, bits))
 
 
+@pytest.mark.parametrize("activation", [pl.relu, pl.sigmoid], ids=["relu", "sigmoid"])
+def test_the_start_has_the_hidden_layer_of_the_explicit_functions(activation):
+    start = pl.Staircase(None, activation)(4, key=pl.root_key(0))
+    explicit = pl.indicator_network(pl.full_parity(4), activation)
+    units = len(explicit.hidden[0].bias)
+    np.testing.assert_array_equal(start.hidden[0].weight[:units], explicit.hidden[0].weight)
+    np.testing.assert_array_equal(start.hidden[0].bias[:units], explicit.hidden[0].bias)
+
+
 def test_silent_units_are_left_out_and_nothing_else():
     assert pl.Staircase(4 * 5 + 3)(5, key=pl.root_key(0)).hidden[0].weight.shape == (8, 5)
     assert pl.Staircase(4 * 5 + 3, silent=True)(5, key=pl.root_key(0)).hidden[0].weight.shape == (23, 5)

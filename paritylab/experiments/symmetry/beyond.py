@@ -2,7 +2,11 @@
 
 The paper says without figures that it observed similar behaviour for larger mini-batches, other activation functions
 and other losses. Here the parity of all n bits is trained online from the staircase (weights 1, biases 1, 0, -1, ...,
-outputs 0) with SGD in batches of 1 and 32, Adam, another loss and other activations; the error is on fresh points.
+outputs 0) with SGD in batches of 1 and 32, with another loss and with other activations; every way sees as many
+examples, and the error is on fresh points. Smooth units start as steeper stairs, see `Staircase`.
+
+Adam is not in the paper. It moves all weights by about its rate in every step, the hidden layer as well, whose rest
+the theory needs: it is held against Adam from a random start.
 
 Then the function: parity, but negated where r chosen bits are all 1, a share of 2^-r of the cube. r = 1 is the parity
 of the other bits, up to sign. A network that depends on |x| alone can do no better than err on the exceptions,
@@ -33,20 +37,20 @@ LEARNED = 0.05
 @dataclass(frozen=True)
 class Settings:
     n: int
-    steps: int
+    examples: int
     seeds: int
     exceptions: tuple[int, ...]
 
 
 SETTINGS = {
-    "quick": Settings(n=12, steps=20_000, seeds=12, exceptions=(1, 2, 3, 5)),
-    "paper": Settings(n=20, steps=200_000, seeds=20, exceptions=(1, 2, 3, 4, 5, 6)),
+    "quick": Settings(n=16, examples=480_000, seeds=12, exceptions=(1, 2, 5)),
+    "paper": Settings(n=20, examples=3_200_000, seeds=20, exceptions=(1, 2, 3, 4, 5, 6)),
 }
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to train: which activation, batch, optimizer, rate (as a power of 1/n if negative) and loss."""
+    """A way to train: which activation, batch, optimizer, rate (as a power of n if negative) and loss."""
 
     title: str
     activation: Activation
@@ -59,29 +63,34 @@ class Way:
 WAYS = {
     "sgd-1": Way("SGD, batch 1", pl.relu, 1, "sgd", -4, pl.Confidence(0)),
     "sgd-32": Way("SGD, batch 32", pl.relu, 32, "sgd", -4, pl.Confidence(0)),
-    "logistic": Way("SGD, logistic loss", pl.relu, 32, "sgd", -2, pl.logistic),
-    "adam": Way("Adam, hinge", pl.relu, 32, "adam", 0.001, pl.Hinge()),
-    "gelu": Way("Adam, GeLU units", gelu, 32, "adam", 0.001, pl.Hinge()),
-    "sigmoid": Way("Adam, sigmoid units", pl.sigmoid, 32, "adam", 0.001, pl.Hinge()),
+    "gelu": Way("SGD, GeLU units", gelu, 32, "sgd", -4, pl.Confidence(0)),
+    "sigmoid": Way("SGD, sigmoid units", pl.sigmoid, 32, "sgd", -4, pl.Confidence(0)),
+    "logistic": Way("SGD, sigmoids, logistic loss", pl.sigmoid, 32, "sgd", 0.05, pl.logistic),
+    "adam": Way("Adam", pl.relu, 32, "adam", 0.001, pl.Hinge()),
+    "adam-sigmoid": Way("Adam, sigmoid units", pl.sigmoid, 32, "adam", 0.001, pl.Hinge()),
     "random": Way("Adam, random start", pl.relu, 32, "adam", 0.001, pl.Hinge()),
 }
+PAPERS_WAYS = ("sgd-1", "sgd-32", "gelu", "sigmoid", "logistic")
+ON_EXCEPTIONS = "adam-sigmoid"
+"""The way that functions with exceptions are trained."""
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
-    """Every way on parity; Adam on functions with exceptions."""
+    """Every way on parity; one of them on functions with exceptions."""
     n = settings.n
     symmetric = pl.full_parity(n)
     for name, way in WAYS.items():
         yield train(settings, symmetric, way, {"way": name, "exception": 0})
     for size in settings.exceptions:
         nearly = pl.NearlySymmetric(symmetric, range(size))
-        yield train(settings, nearly, WAYS["adam"], {"way": "nearly", "exception": size})
+        yield train(settings, nearly, WAYS[ON_EXCEPTIONS], {"way": "nearly", "exception": size})
 
 
 def train(settings: Settings, target: pl.AbstractTarget, way: Way, labels: dict[str, Any]) -> Plan:
     """Online training, the error on fresh points recorded now and then."""
     n = settings.n
-    start = pl.MLP(4 * n + 3) if labels["way"] == "random" else pl.Staircase(4 * n + 3, way.activation)
+    start = pl.MLP(4 * n + 3) if labels["way"] == "random" else pl.Staircase(n + 3, way.activation)
+    steps = settings.examples // way.batch
     return pl.plan(
         pl.Encoded(pl.Uniform(target), "bits"),
         start,
@@ -89,47 +98,56 @@ def train(settings: Settings, target: pl.AbstractTarget, way: Way, labels: dict[
         optimizer=make_optimizer(way.optimizer),
         rate=float(n) ** way.rate if way.rate < 0 else way.rate,
         batch=way.batch,
-        steps=settings.steps,
-        every=settings.steps // 20,
-        record_every=settings.steps // 20,
+        steps=steps,
+        every=steps // 20,
+        record_every=steps // 20,
         records=(pl.FreshError(4096),),
         validation=0,
         seeds=settings.seeds,
+        lanes=-(-settings.seeds // 2),
         labels=labels,
     )
 
 
 def claims(settings: Settings) -> list[Claim]:
-    """Section 5, first paragraph; the random start and the exceptions are ours."""
-    n = settings.n
+    """Section 5, first paragraph; Adam, the random start and the exceptions are ours."""
+    n, rare = settings.n, max(settings.exceptions)
     made = [
         Claim(
             f"{name}/learns",
-            f"n = {n}, parity, symmetric start, {way.title}: learns; fraction of seeds with an error below {LEARNED}",
+            f"n = {n}, parity, symmetric start, {WAYS[name].title}: learns; fraction of seeds with an error below "
+            f"{LEARNED}",
             "similar",
             Region(low=0.5),
+            {"quick": "inconclusive"} if name in ("sgd-32", "gelu") else "holds",
         )
-        for name, way in WAYS.items()
-        if name != "random"
+        for name in PAPERS_WAYS
     ]
-    made.append(
+    return [
+        *made,
         Claim(
             "random/learns",
-            f"n = {n}, parity, Adam from a random start: does not learn in these steps; fraction of seeds that do",
+            f"n = {n}, parity, Adam from a random start: does not learn from as many examples; fraction of seeds that "
+            "do",
             0.0,
             Region(high=0.5),
-        )
-    )
-    made.append(
+        ),
+        Claim(
+            "adam/better",
+            f"n = {n}, parity, Adam: the symmetric start helps it, too; median over seeds of the error from a random "
+            "start less that from the symmetric one",
+            None,
+            Region(low=0.1),
+        ),
         Claim(
             "nearly/rare",
-            f"n = {n}, parity but for a share of 2^-{max(settings.exceptions)}: the symmetric part is learned; median "
-            "error",
+            f"n = {n}, parity but for a share of 2^-{rare}, {WAYS[ON_EXCEPTIONS].title}: the symmetric part is "
+            "learned as before, the exceptions disturb no more points than they are; median over seeds of what they "
+            "add to the error",
             None,
-            Region(high=2 * 2.0 ** -max(settings.exceptions)),
-        )
-    )
-    return made
+            Region(high=2 * 2.0**-rare),
+        ),
+    ]
 
 
 def final(results: Results) -> pd.DataFrame:
@@ -140,9 +158,12 @@ def final(results: Results) -> pd.DataFrame:
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:
     """Wilson's intervals, order statistics."""
     last = final(results)
-    measured = {f"{name}/learns": fraction_of(last[last.way == name].fresh_error < LEARNED) for name in WAYS}
-    rare = last[(last.way == "nearly") & (last.exception == max(settings.exceptions))]
-    return {**measured, "nearly/rare": median_of(rare.fresh_error)}
+    of = lambda way, exception=0: last[(last.way == way) & (last.exception == exception)].set_index("seed").fresh_error
+    return {
+        **{f"{name}/learns": fraction_of(of(name) < LEARNED) for name in (*PAPERS_WAYS, "random")},
+        "adam/better": median_of(of("random") - of("adam")),
+        "nearly/rare": median_of(of("nearly", max(settings.exceptions)) - of(ON_EXCEPTIONS)),
+    }
 
 
 def plot(settings: Settings, results: Results) -> dict[str, Figure]:
@@ -158,9 +179,18 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     left.set(xlabel="error on fresh points", xlim=(-0.02, 0.62), title=f"parity of {settings.n} bits")
     nearly = last[last.way == "nearly"]
     share = 2.0**-nearly.exception
-    right.plot(share, nearly.fresh_error, "o", color=INKS[0], alpha=0.4, markersize=4, label="runs, Adam")
+    right.plot(
+        share,
+        nearly.fresh_error,
+        "o",
+        color=INKS[0],
+        alpha=0.4,
+        markersize=4,
+        label=f"runs, {WAYS[ON_EXCEPTIONS].title}",
+    )
     right.plot([0, 0.5], [0, 0.5], label="the exceptions alone", **ink(5))
     right.set(xlabel="share of exceptions 2$^{-r}$", ylabel="error on fresh points", title="nearly symmetric functions")
+    right.axhline(last[last.way == ON_EXCEPTIONS].fresh_error.median(), label="no exceptions, median", **ink(3))
     right.legend(loc="upper left", fontsize=8)
     figure.suptitle("How far the symmetric start reaches", fontsize=11)
     return {"beyond": figure}

@@ -19,10 +19,10 @@ from matplotlib.figure import Figure
 from ...figures import panels
 from ...sweep import Results
 from ...training.plans import Plan
+from ...training.weight_records import UnseenMass
 from ..base import Claim, Measured, Region
 from .runs import (
     BOTH_WAYS,
-    GENERALIZATION,
     SymmetricTask,
     curves,
     draw_errors,
@@ -47,7 +47,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(epochs={12: 20_000}, looks=100, seeds=12, points=2000),
+    "quick": Settings(epochs={12: 20_000}, looks=100, seeds=20, points=2000),
     "paper": Settings(epochs={30: 60_000, 60: 250_000}, looks=200, seeds=20),
 }
 
@@ -65,7 +65,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 look=epochs // settings.looks,
                 seeds=settings.seeds,
                 points=settings.points,
-                records=GENERALIZATION[:1],
+                records=(UnseenMass(),),
             )
 
 

@@ -32,7 +32,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(n=20, epochs=5000, look=100, seeds=12, beside=20_000, points=2000),
+    "quick": Settings(n=20, epochs=5000, look=100, seeds=20, beside=20_000, points=2000),
     "paper": Settings(n=30, epochs=10_000, look=100, seeds=20, beside=60_000),
 }
 

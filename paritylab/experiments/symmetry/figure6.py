@@ -15,11 +15,11 @@ from ..base import Claim, Measured
 from .starts import Panel, Settings, claims_of_starts, measure_starts, plan_starts, plot_starts
 
 SETTINGS = {
-    "quick": Settings(panels=(Panel(1, 2000, 100, 12_000), Panel(2, 400, 20, 1000)), seeds=12, many=20, points=2000),
+    "quick": Settings(panels=(Panel(1, 2000, 100, 12_000), Panel(2, 400, 40, 2000)), seeds=20, many=200),
     "paper": Settings(
         panels=(Panel(1, 450, 10, 20_000), Panel(2, 180, 10, 2000), Panel(3, 250, 10, 500), Panel(4, 25, 1, 100)),
         seeds=20,
-        many=100,
+        many=600,
     ),
 }
 
@@ -31,7 +31,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
 
 def claims(settings: Settings) -> list[Claim]:
     """Section 5.3."""
-    return claims_of_starts(settings)
+    return claims_of_starts(settings, "random")
 
 
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:

@@ -16,8 +16,8 @@ from .corrupted import Settings, claims_of, measure_by_panel, plot_panels, train
 from .runs import SymmetricTask
 
 SETTINGS = {
-    "quick": Settings(n=20, epochs=1000, look=50, seeds=12, points=2000),
-    "paper": Settings(n=30, epochs=12_000, look=50, seeds=20),
+    "quick": Settings(n=20, epochs=4000, look=200, seeds=20, points=2000),
+    "paper": Settings(n=30, epochs=12_000, look=100, seeds=20),
 }
 SHIFT = 0.1
 WORDS = {"shift": "every entry moved by at most 0.1"}
@@ -30,7 +30,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
 
 def claims(settings: Settings) -> list[Claim]:
     """Section 5.4."""
-    return claims_of(settings, WORDS, undecided=("shift",))
+    return claims_of(settings, WORDS)
 
 
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:

@@ -17,7 +17,7 @@ from ...figures import ink
 from ...statistics import median_interval, quantile, wilson_interval
 from ...training.plans import Plan
 from ...training.records import AbstractRecord
-from ...training.weight_records import SeenError, TrueError, UnseenMass, WeightError
+from ...training.weight_records import TrueError, WeightError
 from ..base import Measured
 
 Target = Literal["parity", "random"]
@@ -27,6 +27,9 @@ BOTH_WAYS: tuple[Trained, ...] = ("both", "output")
 NAMES = {"both": "both layers", "output": "second layer only", "ours": "symmetric start", "random": "random start"}
 RANDOM_RATE = 0.02
 """The paper does not print how its random start is drawn and trained: uniform in +-1/sqrt(fan-in), at this rate."""
+
+LANES = 10
+"""Twenty seeds on two cores leave no lane idle."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +89,9 @@ def sgd(
         validation=0,
         records=(pl.SampleError(), error, pl.Updates(), *records),
         float64=True,
-        lanes=16,
+        lanes=LANES,
         labels={"target": task.target, "trained": trained, "power": power, "confidence": confidence, **(labels or {})},
     )
-
-
-GENERALIZATION = (UnseenMass(), SeenError())
 
 
 def curves(results: Any) -> pd.DataFrame:
@@ -121,24 +121,29 @@ def fraction_of(hits: "pd.Series[bool]") -> Measured:
     return Measured(count / total, wilson_interval(count, total))
 
 
-def draw_errors(axis: Axes, curve: pd.DataFrame, ways: Sequence[str] = ("both", "output")) -> None:
+def draw_errors(
+    axis: Axes, curve: pd.DataFrame, ways: Sequence[str] = ("both", "output"), until: float | None = None
+) -> None:
     """Median training and true error over epochs, a band from the 10th to the 90th percentile of seeds.
 
-    A run that has come to rest keeps its last errors. At epoch 0 every output is 0, and nothing is learned.
+    A run that has come to rest keeps its last errors to the end of the axis, which is `until` if given. At epoch 0
+    every output is 0, and nothing is learned.
     """
+    until = float(curve.epoch.max() if until is None else until)
     for i, way in enumerate(ways):
         here = curve[(curve.trained == way) & (curve.epoch > 0)]
         if here.empty:
             continue
         for kind, name in (("sample_error", "training"), ("true_error", "true")):
-            wide = here.pivot_table(index="epoch", columns="seed", values=kind).ffill()
+            wide = here.pivot_table(index="epoch", columns="seed", values=kind)
+            wide = wide.reindex(wide.index.union([until])).ffill()
             style = {"color": ink(i)["color"], "linestyle": ("-", "--", ":", "-.")[i + 2 * (name == "training")]}
             axis.plot(wide.index, wide.median(axis=1), label=f"{NAMES[way]}, {name}", linewidth=1.4, **style)
             if kind == "true_error":
                 low, high = wide.quantile(0.1, axis=1), wide.quantile(0.9, axis=1)
                 axis.fill_between(wide.index, low, high, color=style["color"], alpha=0.12, linewidth=0)
     axis.set_ylim(-0.02, 0.62)
-    axis.set_xlim(left=0)
+    axis.set_xlim(0, until)
     axis.xaxis.set_major_locator(MaxNLocator(5))
     axis.set_xlabel("epoch")
 
