@@ -198,13 +198,13 @@ EXPERIMENTS = {
     "symmetry/fig3": ExperimentEntry("symmetry.figure3", "large steps: fast, at the expense of the true error", 30),
     "symmetry/fig4": ExperimentEntry("symmetry.figure4", "the confidence beta = 0 does not hurt", 20),
     "symmetry/fig5": ExperimentEntry(
-        "symmetry.figure5", "parity of all bits from the symmetric start and from a random one", 45
+        "symmetry.figure5", "parity of all bits from the symmetric start and from a random one", 60
     ),
-    "symmetry/fig6": ExperimentEntry("symmetry.figure6", "the same for random symmetric functions", 30),
+    "symmetry/fig6": ExperimentEntry("symmetry.figure6", "the same for random symmetric functions", 45),
     "symmetry/fig7": ExperimentEntry("symmetry.figure7", "flipped labels in the sample", 25),
     "symmetry/fig8": ExperimentEntry("symmetry.figure8", "shifted inputs", 25),
     "symmetry/beyond": ExperimentEntry(
-        "symmetry.beyond", "how far the symmetric start reaches: Adam, batches, activations, other functions", 50
+        "symmetry.beyond", "how far the symmetric start reaches: Adam, batches, activations, other functions", 60
     ),
     "boolean-circuits/fig1": ExperimentEntry(
         "boolean_circuits.figure1", "a parity of 5 of 128 bits: uniform bits against biased ones", 180

@@ -10,7 +10,8 @@ the theory needs: it is held against Adam from a random start.
 
 Then the function: parity, but negated where r chosen bits are all 1, a share of 2^-r of the cube. r = 1 is the parity
 of the other bits, up to sign. A network that depends on |x| alone can do no better than err on the exceptions,
-2^-r, where that is the smaller part of every |x|; both layers are trained, so it could learn them.
+2^-r, where that is the smaller part of every |x|; both layers are trained, so it could learn them. It does where they
+are many (r = 1, 2), and errs on them where they are rare (r = 5).
 """
 
 from collections.abc import Iterator
