@@ -60,7 +60,7 @@ class Claim:
     name: str
     """What comes after the experiment's name in its id."""
     statement: str
-    expected: float | str | None
+    expected: int | float | str | None
     """The paper's value, if it prints one."""
     region: Region
     recorded: Mapping[Scale, Verdict] | Verdict = "holds"

@@ -64,7 +64,7 @@ def test_a_monomial_of_degree_k_is_found_by_enumeration_only():
 @pytest.mark.parametrize("kernel", linear.KERNELS)
 def test_the_best_loss_of_kernels_by_two_routes(kernel):
     for row in [*linear.by_formula(kernel, 20, 3), *linear.by_duality(kernel, 5, 3)]:
-        assert row["loss"] == pytest.approx(row["second"], abs=1e-6)
+        assert row["least"] == pytest.approx(row["second"], abs=1e-6)
 
 
 @pytest.mark.parametrize(("k", "right"), [(3, 0.25), (5, 0.6875), (7, 0.34375)])

@@ -40,7 +40,7 @@ POINTS = 8192
 HALF_WAY = 0.25
 """The error at which the drop is half done."""
 DROP = Region(0.2, 3)
-HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
+HOLDS: Mapping[Scale, Verdict] = {"quick": "holds", "paper": "holds"}
 
 
 @dataclass(frozen=True)
