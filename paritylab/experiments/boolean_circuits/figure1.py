@@ -52,7 +52,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(seeds=10, sweep=(0.55, 0.7), degrees=(K,), sweep_seeds=2, lanes=12),
+    "quick": Settings(seeds=4, sweep=(0.55, 0.7), degrees=(K,), sweep_seeds=2, lanes=6),
     "paper": Settings(
         seeds=10,
         sweep=(0.52, 0.54, 0.56, 0.58, 0.62, 0.64, 0.66, 0.68, 0.7),
