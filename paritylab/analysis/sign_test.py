@@ -83,7 +83,7 @@ def smallest_sample(ratios: Float[np.ndarray, "*signs"], failure: int | float = 
     """The smallest m with sum of Phi(-sqrt(m) ratio) <= failure, for signals that are `ratio` times their noise.
 
     >>> smallest_sample(np.array([0.1, 0.2]), 0.1)
-    168.0
+    171.0
     """
     ratios = np.asarray(ratios, float).ravel()
     if not np.all(ratios > 0):
