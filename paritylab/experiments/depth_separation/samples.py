@@ -120,9 +120,16 @@ def name_of(family: str, n: int) -> str:
     return f"{family.replace('/', '-r')}/n{n}"
 
 
+UNDECIDED = (
+    *("E1/n25", "E1/n101", "E1/growth", "E7/n9", "E5/n11"),
+    *("E2-r1/n9", "E2-r1/n11", "E2-r1/n15", "E2-r3/n11", "E2-r5/n15"),
+)
+"""At quick scale: 40 trials leave an interval that reaches beyond the factor."""
+
+
 def claims(settings: Settings) -> list[Claim]:
-    """No verdict is recorded yet."""
-    return [replace(claim, recorded={}) for claim in _claims(settings)]
+    known = lambda claim: {"quick": "inconclusive" if claim.name in UNDECIDED else "holds"}
+    return [replace(claim, recorded=known(claim)) for claim in _claims(settings)]
 
 
 def _claims(settings: Settings) -> list[Claim]:
