@@ -120,8 +120,10 @@ def plan(settings: Settings) -> Iterator[Call]:
 
 
 def claims(settings: Settings) -> list[Claim]:
-    known = lambda claim: {"quick": "fails" if claim.name == "growth" else "holds"}
-    return [replace(claim, recorded=known(claim)) for claim in _claims(settings)]
+    return [
+        replace(claim, recorded={"quick": "fails" if claim.name == "growth" else "holds"})
+        for claim in _claims(settings)
+    ]
 
 
 def _claims(settings: Settings) -> list[Claim]:
@@ -144,8 +146,8 @@ def _claims(settings: Settings) -> list[Claim]:
             "from n = 25 to 625, with labels",
             None,
             Region(1.0, 2.0),
-            explanation="The factor is 2.03. The tail of the normal law gives log n to leading order only, and at n = 25 "
-            "the next terms still count.",
+            explanation="The factor is 2.03. The tail of the normal law gives log n to leading order only, and at n = "
+            "25 the next terms still count.",
         ),
         Claim(
             "uniform",

@@ -128,8 +128,10 @@ UNDECIDED = (
 
 
 def claims(settings: Settings) -> list[Claim]:
-    known = lambda claim: {"quick": "inconclusive" if claim.name in UNDECIDED else "holds"}
-    return [replace(claim, recorded=known(claim)) for claim in _claims(settings)]
+    return [
+        replace(claim, recorded={"quick": "inconclusive" if claim.name in UNDECIDED else "holds"})
+        for claim in _claims(settings)
+    ]
 
 
 def _claims(settings: Settings) -> list[Claim]:
