@@ -82,7 +82,7 @@ class ShallowNetwork:
 def network_correlation(network: ShallowNetwork, form: Form = "best") -> Bound:
     """c(N) >= |E[F N]|: |u0| 2^-n plus the bounds of the units times |u_i| (depth-separation, Theorem A).
 
-    `form` is the bound used for the units: `length` (B1, as in the memo), `tails` (B2), `norms` (B3) or the best.
+    `form` is the bound used for the units: `length` (B1), `tails` (B2), `norms` (B3) or the best.
 
     >>> one = np.ones((1, 4))
     >>> round(network_correlation(ShallowNetwork(one, one, np.zeros(1), np.ones(1)), "length").value, 4)
@@ -221,7 +221,7 @@ def error_from_moments(
 def margin_error(network: ShallowNetwork, *, margin: int | float, form: Form = "best") -> Bound:
     """Z3: P[F N < gamma] >= (gamma - c) / (gamma + L), with L the largest value that the weights allow.
 
-    c <= L 2^(-n/2), which is what the memo writes (depth-separation, Z3).
+    c <= L 2^(-n/2), the form of depth-separation, Z3.
 
     >>> nothing = ShallowNetwork(np.zeros((1, 4)), np.zeros((1, 4)), np.zeros(1), np.ones(1), 0.0)
     >>> margin_error(nothing, margin=1.0).value

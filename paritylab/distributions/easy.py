@@ -1,5 +1,5 @@
 """Halves that make a product of gates learnable, and their mixtures with the uniform half that no shallow
-network can approximate (depth-separation; the families E1 to E7 of its memo, Section 1).
+network can approximate (depth-separation; the families E1 to E7 of docs/depth-separation.md).
 
 An easy half is a law of the gates' outputs and a law of patterns given the outputs. The label is the
 product of the outputs, so the first decides which gates correlate with it.
