@@ -31,7 +31,7 @@ from paritylab.targets.gates import by_pattern
 SIZES = (9, 15, 25, 51, 101)
 ODD_THIRD = {9: 3, 15: 5, 25: 9, 51: 17, 101: 33}
 # depth-separation: predicted samples for layer 1, medians over a few random g.
-MEMO = {
+EARLIER = {
     "E1": (equal_gates, (208, 235, 262, 300, 336)),
     "E7": (stealth, (114, 129, 143, 163, 182)),
     "E6": (lambda t: noisy_equal(t, 0.5 / t.pairs), (1.4e3, 1.7e3, 1.9e3, 2.2e3, 2.5e3)),
@@ -55,13 +55,13 @@ def medians(n, family):
 
 
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("name", MEMO)
+@pytest.mark.parametrize("name", EARLIER)
 def test_the_memos_predictions(name, n):
-    family, printed = MEMO[name]
+    family, printed = EARLIER[name]
     low, high = medians(n, family)
     value = printed[SIZES.index(n)]
     if math.isnan(value):
-        # The memo's search ended at 1e14. The signal is 2**(-n-2) of sd 1/2: m grows like 4**n and stays finite.
+        # An earlier search ended at 1e14. The signal is 2**(-n-2) of sd 1/2: m grows like 4**n and stays finite.
         ratio = low / medians(9, family)[0]
         assert 1e14 < low < math.inf
         assert 4.0 ** (n - 9) < ratio < 3 * 4.0 ** (n - 9)
@@ -87,7 +87,7 @@ def test_the_memos_predictions_of_failure(n, task, printed):
 
 
 def test_samples_grow_like_log_n_or_n_squared():
-    needed = {name: [medians(n, family)[0] for n in SIZES] for name, (family, _) in MEMO.items()}
+    needed = {name: [medians(n, family)[0] for n in SIZES] for name, (family, _) in EARLIER.items()}
     for name in ("E1", "E7"):
         slope = np.polyfit(np.log(SIZES), needed[name], 1)[0]
         np.testing.assert_allclose(needed[name], needed[name][-1] + slope * np.log(np.array(SIZES) / 101), rtol=0.03)

@@ -94,7 +94,7 @@ def ascend(half: int, signs: np.ndarray, units: int, steps: int) -> tuple[np.nda
     [(2, 40, 100, 0.271), (4, 40, 100, 0.0742), (6, 20, 60, 0.0210), (8, 4, 25, 0.004)],
 )
 def test_no_adversary_violates_its_bound(half, units, steps, reached):
-    """`reached` is what the memo's ascent reached for the correlation over the length (ours at n = 8)."""
+    """`reached` is what an earlier ascent reached for the correlation over the length (ours at n = 8)."""
     signs = bounds.gate_product_matrix(np.ones(half, int))
     left, right, bias = ascend(half, signs, units, steps)
     found = np.abs(correlations(left, right, bias, signs, relu))

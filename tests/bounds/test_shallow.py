@@ -126,7 +126,7 @@ def test_errors(measured):
 
 
 def test_the_bounds_say_something_where_the_memo_says_so():
-    """At n = 15 and beyond, trained networks are bounded away from learning (memo, 3.5): here by sizes alone."""
+    """At n = 15 and beyond, trained networks are bounded away from learning: here by sizes alone."""
     curve = bounds.hinge_curve(range(20, 61, 10), width=256, weight=1, output=0.1, share=0.5)
     assert np.all(np.diff(curve) >= 0) and curve[0] < 0.01 and curve[-1] > 0.4999
     network = random(8)[2]

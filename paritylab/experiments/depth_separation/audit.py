@@ -58,7 +58,7 @@ class Moments(NamedTuple):
 
 
 def by_hand(family: str, target: pl.GateProduct) -> Moments:
-    """The easy half's moments as derived by hand (memo, Section 1); E[x_i] = (mean of gate i times 2 - o_i) / 3 where
+    """The easy half's moments as derived by hand; E[x_i] = (mean of gate i times 2 - o_i) / 3 where
     patterns are uniform given their gate."""
     n, o = target.pairs, np.asarray(target.ors, float)
     ones, r, b, e, q = np.ones(n), odd_near(n / 3), 1 - 1 / n, 0.5 / n, 0.25 / n

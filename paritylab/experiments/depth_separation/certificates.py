@@ -2,7 +2,7 @@
 
 F is a product of n ANDs and ORs under the uniform law, N a ReLU network with one hidden layer. B1 to B3 bound the
 correlation of a unit with F; Z1 to Z3 the weighted error, the error and the probability of a small
-margin; Z4 the error of any matrix of rank r (memo, Section 2). Here every network that we could think of is held
+margin; Z4 the error of any matrix of rank r. Here every network that we could think of is held
 against them, by enumeration of all points for halves of up to 8 bits (12 for integer weights):
 
 - random networks of several widths and scales;
@@ -11,7 +11,7 @@ against them, by enumeration of all points for halves of up to 8 bits (12 for in
 - for Z4 factors of rank r < 2^(n/2) trained towards F, and networks with integer weights, whose rank is known.
 
 Above 8 bits the correlation is sampled, and a violation would be one by four standard errors. The best single
-unit found shows how far the bound 2^(-n/2) is from the truth: the memo saw a decay of 2^(-0.93 n).
+unit found shows how far the bound 2^(-n/2) is from the truth: a first trial saw a decay of 2^(-0.93 n).
 """
 
 import math
@@ -37,7 +37,7 @@ FORMS: dict[str, Form] = {"B1": "length", "B2": "tails", "B3": "norms"}
 EXACT = (*FORMS, "Z1", "Z2", "Z3")
 MARGINS = (0.01, 0.1, 1.0)
 MEMO_RATIOS = {2: 0.93, 4: 0.84, 6: 0.75}
-"""What the memo's adversaries reached of B2."""
+"""What a first trial's adversaries reached of B2."""
 SIZES = {"2^-0": 1.0, "2^-5": 2.0**-5, "2^-10": 2.0**-10}
 """Outer weights of the curves of the bound over n."""
 
@@ -275,7 +275,7 @@ def claims(settings: Settings) -> list[Claim]:
     return made + [
         Claim(
             f"unit/n{half}",
-            f"n = {half}: an adversary comes as near to B2 as the memo's; the correlation over B2",
+            f"n = {half}: an adversary comes as near to B2 as a first trial's; the correlation over B2",
             MEMO_RATIOS[half],
             Region(0.9 * MEMO_RATIOS[half], 1 + 1e-9),
             {"quick": "holds"},

@@ -6,7 +6,7 @@ networks of many widths, and the largest width with ReLU6, sigmoid and sinusoid 
 from each of three starts (three laws, each with a seed and gates of its own), so that nobody can say that the baseline
 was weak. All of them learn the easy half.
 
-At the end every network proves a bound about itself (Theorem A of the memo): its weights allow a correlation of at most
+At the end every network proves a bound about itself (Theorem A): its weights allow a correlation of at most
 c(N) with the product of gates under the uniform law, so its hinge loss on the hard half is at least 1 - c(N), and
 its error there, weighted by |N|, at least 1/2 - c(N) / (2 E|N|) (Z1). Halves of more than 20 bits use Chernoff's
 bound on the tails of <w, x>, min over t of e^(-ts) prod cosh(t w_j); for other activations see `activation_bounds`.
