@@ -1,6 +1,5 @@
 """Tasks, starts and rates that trained baselines share: random products of gates under mixtures of both halves."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,15 +9,8 @@ from jaxtyping import PRNGKeyArray
 import paritylab as pl
 
 from ...networks.activations import Activation
+from .families import FAMILIES
 
-EASY: dict[str, Callable[[pl.GateProduct], pl.EasyHalf]] = {
-    "E1": pl.equal_gates,
-    "E7": pl.stealth,
-    "E5": lambda target: pl.sparse_pairs(target, 0.25),
-    "E4": pl.balanced_gates,
-    "hard": pl.balanced_gates,
-}
-"""Easy halves by name; with `hard` the easy half has no weight."""
 LAWS = (pl.UniformInitialization(), pl.GaussianInitialization(), pl.GlorotInitialization())
 """Where weights may start: U[-c, c] with c = fan-in^-1/2, N(0, 2/fan-in), Glorot's with biases 0."""
 RATES = (3e-4, 1e-3, 3e-3, 1e-2)
@@ -36,8 +28,9 @@ class RandomSeparation:
 
     def __call__(self, key: PRNGKeyArray) -> pl.Mixture:
         target = pl.random_gate_product(self.pairs, key=key)
-        share = 0.0 if self.family == "hard" else 0.5
-        return pl.Mixture([EASY[self.family](target), pl.Uniform(target)], [share, 1 - share])
+        alone = self.family == "hard"  # then the easy half, any, has no weight
+        easy, share = FAMILIES["E4" if alone else self.family].make(target), 0.0 if alone else 0.5
+        return pl.Mixture([easy, pl.Uniform(target)], [share, 1 - share])
 
 
 def rates_of(width: int) -> list[float]:

@@ -109,6 +109,11 @@ def axes_of(settings: Settings, found: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
+def laws(settings: Settings) -> list[str]:
+    """The efforts along which there are enough points for a law: two always lie on a line."""
+    return [name for name, values in (("width", settings.widths), ("steps", settings.steps)) if len(values) > 2]
+
+
 def claims(settings: Settings) -> list[Claim]:
     return [
         Claim(
@@ -117,9 +122,9 @@ def claims(settings: Settings) -> list[Claim]:
             "the effort",
             None,
             Region(0.5, 8),
-            {"quick": "holds"},
+            {},
         )
-        for effort in ("width", "steps")
+        for effort in laws(settings)
     ] + [
         Claim(
             "end",
@@ -135,11 +140,11 @@ def claims(settings: Settings) -> list[Claim]:
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:
     """What was reached is a fact of these runs; the law is a fit through it."""
     found = largest(settings, results)
-    laws = {
-        f"{effort}/law": exactly(per_decade(rows[effort], rows.reached))
-        for effort, rows in axes_of(settings, found).items()
+    along = axes_of(settings, found)
+    fits = {
+        f"{effort}/law": exactly(per_decade(along[effort][effort], along[effort].reached)) for effort in laws(settings)
     }
-    return {**laws, "end": exactly(float(found.reached.max()))}
+    return {**fits, "end": exactly(float(found.reached.max()))}
 
 
 def plot(settings: Settings, results: Results) -> dict[str, Figure]:

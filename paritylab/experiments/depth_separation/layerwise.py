@@ -25,7 +25,7 @@ import functools
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,7 @@ from ...training.units import train_units
 from ..base import Claim, Measured, Region, exactly
 from ..boolean_circuits.problems import sample
 from ..boolean_circuits.recovery import size_for
-from .families import gate_values, law_of, random_target, side_by_side, signals_of_prefixes, signs_of
+from .families import gate_values, law_of, random_target, recorded_at_quick, side_by_side, signals_of_prefixes, signs_of
 
 SIZES = tuple(round(250 * 2 ** (step / 2)) for step in range(11))
 ERROR = 0.01
@@ -193,7 +193,7 @@ def plan(settings: Settings) -> Iterator[Call]:
 
 
 def claims(settings: Settings) -> list[Claim]:
-    return [replace(claim, recorded={"quick": "holds"}) for claim in _claims(settings)]
+    return recorded_at_quick(_claims(settings))
 
 
 def _claims(settings: Settings) -> list[Claim]:

@@ -16,7 +16,7 @@ This is a statistic, not gradient descent on a dense first layer; whether that f
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ from ...statistics import wilson_interval
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Region, exactly, within_factor
 from ..boolean_circuits.problems import sample
-from .families import law_of, random_target
+from .families import law_of, random_target, recorded_at_quick
 from .recovery_runs import FACTOR, MULTIPLES, measured_size, ratio
 
 LABELS = {"labelled": True, "unlabelled": False}
@@ -120,10 +120,7 @@ def plan(settings: Settings) -> Iterator[Call]:
 
 
 def claims(settings: Settings) -> list[Claim]:
-    return [
-        replace(claim, recorded={"quick": "fails" if claim.name == "growth" else "holds"})
-        for claim in _claims(settings)
-    ]
+    return recorded_at_quick(_claims(settings), {"growth": "fails"})
 
 
 def _claims(settings: Settings) -> list[Claim]:

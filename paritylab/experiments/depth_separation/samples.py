@@ -10,7 +10,7 @@ uniform half alone. There all signals are of size 2^-n.
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ from ...figures import INKS, panels
 from ...statistics import power_law, wilson_interval
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Region, exactly, within_factor
-from .families import law_of, random_target, signs_of
+from .families import law_of, random_target, recorded_at_quick, signs_of
 from .recovery_runs import FACTOR, measured_size, ratio, recovered, trials_of
 
 SUBSETS = (1, 3, 5, 7, 9)
@@ -128,10 +128,7 @@ UNDECIDED = (
 
 
 def claims(settings: Settings) -> list[Claim]:
-    return [
-        replace(claim, recorded={"quick": "inconclusive" if claim.name in UNDECIDED else "holds"})
-        for claim in _claims(settings)
-    ]
+    return recorded_at_quick(_claims(settings), dict.fromkeys(UNDECIDED, "inconclusive"))
 
 
 def _claims(settings: Settings) -> list[Claim]:
