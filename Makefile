@@ -5,21 +5,23 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 CONSTRAINTS := $(shell $(PYTHON) -c "import sys; print('--constraint constraints.txt' if sys.version_info[:2] == (3, 11) else '')")
 WORKERS ?= 2
+# Most of the time of the tests goes into compiling many small programs once: here without the compiler's slow passes.
+QUICK_XLA := --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true
+# Known to the versions that are pinned; a compiler that does not know a flag ends the process.
+QUICK_XLA += $(if $(CONSTRAINTS),--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1)
 
 .PHONY: demo test acceptance lint bench docs clean
 
 demo: $(VENV)/.core
 	$(BIN)/paritylab reproduce --out out/demo
 
-# Most of the time goes into compiling many small programs once: here without the compiler's slow passes.
-test: export XLA_FLAGS := --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true $(XLA_FLAGS)
+test: export XLA_FLAGS := $(QUICK_XLA) $(XLA_FLAGS)
 test: $(VENV)/.dev lint
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --doctest-modules paritylab --ignore=paritylab/bench
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --doctest-modules tests paritylab --ignore=paritylab/bench
 
 # What is too long for `make test`, and the engine's own tests as users compile it.
 acceptance: $(VENV)/.bench
-	$(BIN)/python -m pytest -m acceptance -v -s
+	$(BIN)/python -m pytest -m acceptance -v -s -o faulthandler_timeout=0
 	$(BIN)/python -m pytest tests/training/test_engine.py
 
 lint: $(VENV)/.dev

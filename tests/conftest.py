@@ -1,10 +1,12 @@
 """Shared by all tests. They run with warnings as errors and with every annotation checked (see pyproject.toml)."""
 
+import gc
 import json
 import signal
 import subprocess
 import sys
 
+import jax
 import pytest
 
 LONGEST_FIRST = ("sweep", "training", "experiments")
@@ -17,6 +19,14 @@ def pytest_collection_modifyitems(items):
         return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
 
     items.sort(key=place)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def programs_end_with_their_file():
+    """Thousands of compiled programs would otherwise stay in memory, gigabytes of them."""
+    yield
+    jax.clear_caches()
+    gc.collect()
 
 
 @pytest.fixture

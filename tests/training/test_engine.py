@@ -169,10 +169,10 @@ def test_numbers_may_differ_from_run_to_run():
 
 
 def test_a_finite_sample_is_learned_by_heart():
-    settings = {"rate": 0.5, "steps": 4000, "seeds": 4, "validation": 64, "record_every": 2000}
+    settings = {"rate": 0.5, "steps": 800, "seeds": 4, "validation": 64, "record_every": 400}
     records = (pl.SampleError(), pl.FreshError(4096))
-    curves = pl.train(pl.Uniform(pl.Parity(30, range(8))), pl.MLP(200), sample=40, records=records, **settings).curves()
-    last = curves[curves.step == 4000]
+    curves = pl.train(pl.Uniform(pl.Parity(30, range(8))), pl.MLP(60), sample=40, records=records, **settings).curves()
+    last = curves[curves.step == 800]
     assert np.all(last.sample_error == 0) and np.all(np.abs(last.fresh_error - 0.5) < 0.1)
 
 
@@ -214,7 +214,7 @@ def test_work_that_is_stopped_keeps_what_is_finished():
 
 def test_the_watch_sees_every_run_finish():
     seen = []
-    pl.train(TASK, pl.MLP(10), rate=1e-4, seeds=300, steps=2000, watch=seen.append)
+    pl.train(TASK, pl.MLP(10), rate=1e-4, seeds=300, steps=500, watch=seen.append)
     assert seen[-1].finished == seen[-1].runs == 300
     assert all(status.seconds_left >= 0 for status in seen)
 
