@@ -1,7 +1,7 @@
 """Quantiles of times that may be infinite, intervals, power laws, and what a variance is made of."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -210,3 +210,29 @@ def bootstrap_counts_interval(
     drawn = (rng.multinomial(sample.size, sample.counts / sample.size) for _ in range(resamples))
     values = np.sort([statistic(Counts(sample.values, counts)) for counts in drawn])
     return quantile(values, (1 - confidence) / 2), quantile(values, (1 + confidence) / 2)
+
+
+def size_for(successes: Float[np.ndarray, "trials sizes"], sizes: Sequence[float], wanted: float = 0.9) -> float:
+    """The size at which a wanted share of trials succeeds, each tried at every one of the rising `sizes`.
+
+    Shares are made monotone (pooling neighbours that are not), then interpolated over the logarithm. Infinite where
+    no size is enough, the first size where that is.
+
+    >>> trials = np.array([[0, 1, 1], [0, 0, 1], [0, 1, 1], [0, 1, 1.0]])
+    >>> round(size_for(trials, (10, 20, 40), wanted=0.75), 6)
+    20.0
+    """
+    shares = successes.mean(axis=0)
+    for place in range(1, len(shares)):
+        start = place
+        while start > 0 and shares[start - 1 : place + 1].mean() < shares[start - 1]:
+            start -= 1
+        shares[start : place + 1] = shares[start : place + 1].mean()
+    shares = np.maximum.accumulate(shares)
+    if shares[-1] < wanted:
+        return math.inf
+    above = int(np.argmax(shares >= wanted))
+    if above == 0:
+        return float(sizes[0])
+    share = (wanted - shares[above - 1]) / (shares[above] - shares[above - 1])
+    return float(np.exp(np.interp(share, (0, 1), np.log(sizes[above - 1 : above + 1]))))

@@ -12,6 +12,7 @@ from paritylab.statistics import (
     median_interval,
     power_law,
     quantile,
+    size_for,
     variance_components,
     wilson_interval,
 )
@@ -140,3 +141,10 @@ def test_the_bootstrap_of_a_fraction_is_binomial():
     # A quantile of 4,000 resamples is within three standard errors: sqrt(q (1 - q) / 4000) over the density there.
     error = 3 * math.sqrt(0.025 * 0.975 / 4000) / binom.pmf(int(1000 * ends[0]), 1000, 0.2) / 1000
     np.testing.assert_allclose((low, high), ends, atol=error + 0.001)
+
+
+def test_the_size_for_nine_in_ten_is_interpolated():
+    sizes, shares = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0), np.array([0.0, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0])
+    successes = (np.arange(10)[:, None] < 10 * shares).astype(float)
+    assert size_for(successes, sizes) == pytest.approx(np.sqrt(1.4), rel=1e-9)  # halfway between 0.8 and 1
+    assert size_for(np.zeros((5, 7)), sizes) == np.inf

@@ -1,5 +1,8 @@
 """A finite sample as a distribution."""
 
+from collections.abc import Iterator
+
+import equinox as eqx
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -7,6 +10,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..runtime import memory
 from .base import AbstractDistribution, Examples, Support
+
+CHUNK = 2**12
+"""Examples of a growing sample are drawn so many at a time: one program to compile."""
 
 
 class Points(AbstractDistribution):
@@ -50,6 +56,29 @@ def draw(distribution: AbstractDistribution, size: int, *, key: PRNGKeyArray) ->
         )
     x, y = distribution.sample(key, size)
     return Points(x, y)
+
+
+def growing_sample(
+    distribution: AbstractDistribution, size: int, *, key: PRNGKeyArray
+) -> tuple[Float[np.ndarray, "size n"], Float[np.ndarray, " size"]]:
+    """Independent examples; a larger sample from the same key begins with a smaller one, and compiles nothing new."""
+    drawn = list(chunks(distribution, size, key=key))
+    x, y = (np.concatenate([chunk[part] for chunk in drawn])[:size] for part in (0, 1))
+    return x, y
+
+
+def chunks(
+    distribution: AbstractDistribution, size: int, *, key: PRNGKeyArray
+) -> Iterator[tuple[Float[np.ndarray, "chunk n"], Float[np.ndarray, " chunk"]]]:
+    """At least `size` examples, so many at a time whatever the size."""
+    for number in range(-(-size // CHUNK)):
+        x, y = _chunk(distribution, jr.fold_in(key, number))
+        yield np.asarray(x), np.asarray(y)
+
+
+@eqx.filter_jit
+def _chunk(distribution: AbstractDistribution, key: PRNGKeyArray) -> Examples:
+    return distribution.sample(key, CHUNK)
 
 
 def population(distribution: AbstractDistribution) -> Points:

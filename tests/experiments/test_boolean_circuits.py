@@ -8,6 +8,7 @@ import pytest
 
 import paritylab as pl
 from paritylab.analysis import audit
+from paritylab.distributions.points import growing_sample
 from paritylab.experiments.boolean_circuits import (
     comparison,
     figure1,
@@ -18,7 +19,7 @@ from paritylab.experiments.boolean_circuits import (
     recovery,
     shallow,
 )
-from paritylab.experiments.boolean_circuits.problems import generative, packed_sample, problem, sample, wrong_points
+from paritylab.experiments.boolean_circuits.problems import generative, packed_sample, problem, wrong_points
 from paritylab.experiments.reproduce import judged
 from paritylab.figures import plot_circuit, plt
 from paritylab.sweep import Results
@@ -42,7 +43,7 @@ def drawn(experiment, settings, results):
 
 def test_samples_begin_alike():
     law = generative(2, 0).law
-    (small, _), (large, labels) = sample(law, 10, 3), sample(law, 5000, 3)
+    (small, _), (large, labels) = (growing_sample(law, size, key=pl.root_key(3)) for size in (10, 5000))
     np.testing.assert_array_equal(small, large[:10])
     assert labels.shape == (5000,)
     packed, plain = packed_sample(law, 4100, 3), pl.PackedPatterns.of(large[:4100], labels[:4100])
@@ -54,13 +55,6 @@ def test_a_circuit_differs_from_another_where_it_does():
     one, other = pl.circuit_from_formula("AND(x0,x1)"), pl.circuit_from_formula("OR(x0,x1)")
     points = pl.PackedPatterns.of(np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]), np.ones(4))
     assert wrong_points(one, other, points) == 2 and wrong_points(one, one, points) == 0
-
-
-def test_the_size_for_nine_in_ten_is_interpolated():
-    fractions = np.array([0.0, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0])
-    recovered = (np.arange(10)[:, None] < 10 * fractions).astype(float)
-    assert recovery.size_for(recovered) == pytest.approx(np.sqrt(1.4), rel=1e-9)  # halfway between 0.8 and 1
-    assert recovery.size_for(np.zeros((5, 7))) == np.inf
 
 
 def test_lemmas_hold_along_a_level_and_not_with_the_printed_sign():

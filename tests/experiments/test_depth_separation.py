@@ -67,7 +67,7 @@ def test_runs_recover_more_often_from_more_examples():
 
 
 def test_a_whole_run_learns_both_halves():
-    rows = layerwise.on_staircase(5, 2)
+    rows = layerwise.on_staircase(5, first=0, seeds=2)
     largest = [row for row in rows if row["size"] == max(layerwise.SIZES)]
     assert all(row["gates_right"] and row["hard_error"] < 1e-12 and row["easy_error"] < 1e-12 for row in largest)
     assert layerwise.size_of(5) in layerwise.SIZES

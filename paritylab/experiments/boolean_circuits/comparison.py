@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
+from ...distributions.points import growing_sample
 from ...figures import INKS, panels
 from ...names import make_optimizer
 from ...networks.base import Recipe
@@ -24,7 +25,7 @@ from ...statistics import wilson_interval
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
-from .problems import RandomGenerative, generative, safe_width, sample
+from .problems import RandomGenerative, generative, safe_width
 
 MULTIPLE = 4
 
@@ -54,7 +55,8 @@ def layerwise(depth: int, seeds: int) -> list[dict[str, object]]:
     """Algorithm 1 on samples."""
     known = [generative(depth, seed) for seed in range(seeds)]
     patterns = [
-        pl.SamplePatterns(*sample(each.law, int(MULTIPLE * each.samples), seed)) for seed, each in enumerate(known)
+        pl.SamplePatterns(*growing_sample(each.law, int(MULTIPLE * each.samples), key=pl.root_key(seed)))
+        for seed, each in enumerate(known)
     ]
     learned = pl.learn_circuits(patterns, width=safe_width(2**depth), regularizer=[each.regularizer for each in known])
     errors = [float(pl.follow(each.patterns, found.circuit)[0][0]) for each, found in zip(known, learned, strict=True)]

@@ -5,20 +5,15 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-import equinox as eqx
-import jax.random as jr
 import numpy as np
-from jaxtyping import Bool, Float, PRNGKeyArray
+from jaxtyping import Bool, PRNGKeyArray
 
 import paritylab as pl
 
 from ...analysis import GateTables, audit
 from ...distributions import AbstractDistribution
-from ...distributions.base import Examples
+from ...distributions.points import chunks
 from ...targets.gates import by_pattern
-
-CHUNK = 2**12
-"""Examples are drawn so many at a time, whatever the size of a sample: one program to compile."""
 
 
 class Problem(NamedTuple):
@@ -79,26 +74,10 @@ def biased_parity(depth: int, seed: int, means: tuple[float, float] = (0.4, 0.6)
 FAMILIES: dict[str, Callable[[int, int], Problem]] = {"generative": generative, "biased parity": biased_parity}
 
 
-def sample(law: AbstractDistribution, size: int, seed: int) -> tuple[Float[np.ndarray, "size n"], np.ndarray]:
-    """A sample; a larger one from the same seed begins with it."""
-    keys = [jr.fold_in(pl.root_key(seed), i) for i in range(-(-size // CHUNK))]
-    chunks = [_chunk(law, key) for key in keys]
-    x, y = (np.concatenate([np.asarray(chunk[part]) for chunk in chunks])[:size] for part in (0, 1))
-    return x, y
-
-
 def packed_sample(law: AbstractDistribution, size: int, seed: int) -> pl.PackedPatterns:
-    """The same sample in single bits, packed as it is drawn."""
-    parts = [
-        pl.PackedPatterns.of(*map(np.asarray, _chunk(law, jr.fold_in(pl.root_key(seed), i))))
-        for i in range(-(-size // CHUNK))
-    ]
+    """A sample in single bits, packed as it is drawn; a larger one from the same seed begins with it."""
+    parts = [pl.PackedPatterns.of(x, y) for x, y in chunks(law, size, key=pl.root_key(seed))]
     return pl.PackedPatterns.joined(parts).first(size)
-
-
-@eqx.filter_jit
-def _chunk(law: AbstractDistribution, key: PRNGKeyArray) -> Examples:
-    return law.sample(key, CHUNK)
 
 
 def safe_width(n: int, failure: float = 0.001) -> int:

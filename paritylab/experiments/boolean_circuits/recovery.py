@@ -29,7 +29,7 @@ import paritylab as pl
 from ...bounds import layerwise_circuit
 from ...cube import cube
 from ...figures import INKS, panels
-from ...statistics import bootstrap_interval, wilson_interval
+from ...statistics import bootstrap_interval, size_for, wilson_interval
 from ...sweep import Call, Results
 from ...training.gates import default_rate
 from ..base import Claim, Measured, Region, Scale, Verdict, exactly, within_factor
@@ -235,26 +235,9 @@ def claims(settings: Settings) -> list[Claim]:
     return made
 
 
-def size_for(recovered: np.ndarray, wanted: float = 0.9, multiples: tuple[float, ...] = MULTIPLES) -> float:
-    """The multiple of the predicted size at which a fraction recovers; columns are multiples, rows circuits.
-
-    Fractions are made monotone (pooling neighbours that are not), then interpolated over the logarithm.
-    """
-    fractions = recovered.mean(axis=0)
-    for place in range(1, len(fractions)):
-        start = place
-        while start > 0 and fractions[start - 1 : place + 1].mean() < fractions[start - 1]:
-            start -= 1
-        fractions[start : place + 1] = fractions[start : place + 1].mean()
-    fractions = np.maximum.accumulate(fractions)
-    if fractions[-1] < wanted:
-        return math.inf
-    above = int(np.argmax(fractions >= wanted))
-    if above == 0:
-        return multiples[0]
-    low, high = fractions[above - 1], fractions[above]
-    share = (wanted - low) / (high - low)
-    return float(np.exp(np.interp(share, (0, 1), np.log(multiples[above - 1 : above + 1]))))
+def _size(recovered: np.ndarray) -> float:
+    """The multiple of the predicted size at which nine in ten circuits are recovered."""
+    return size_for(recovered, MULTIPLES)
 
 
 def by_multiple(table: pd.DataFrame, family: str, depth: int) -> np.ndarray:
@@ -270,8 +253,8 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
         recovered = by_multiple(table, case.family, case.depth)
         count = int(recovered[:, -1].sum())
         measured[f"{case.name}/recovers"] = Measured(count / len(recovered), wilson_interval(count, len(recovered)))
-        size = size_for(recovered)
-        measured[f"{case.name}/size"] = Measured(size, bootstrap_interval(recovered, size_for, resamples=500))
+        size = _size(recovered)
+        measured[f"{case.name}/size"] = Measured(size, bootstrap_interval(recovered, _size, resamples=500))
         here = rows_of(table, case, 1.0)
         ratios.append(float((here.bound / (size * here.samples)).min()))
     whole = table[(table.multiple == max(MULTIPLES)) & (table.recovered == True)]  # noqa: E712 (objects)
@@ -338,7 +321,7 @@ def sizes(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     for case in settings.cases:
         here = rows_of(table, case, 1.0)
         predicted = float(here.samples.median())
-        size = size_for(by_multiple(table, case.family, case.depth))
+        size = _size(by_multiple(table, case.family, case.depth))
         rows.append((case.family, case.depth, predicted, size * predicted, float(here.bound.median())))
     return pd.DataFrame(rows, columns=["family", "depth", "predicted", "measured", "bound"])
 

@@ -18,10 +18,11 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
+from ...distributions.points import growing_sample
 from ...figures import INKS, panels
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Region, exactly
-from .problems import problem, sample
+from .problems import problem
 
 FORMULA = "OR(AND(x0,x1),AND(x2,x3))"
 P = 0.632
@@ -47,7 +48,7 @@ def errors(p: float, seeds: int, samples: int) -> list[dict[str, object]]:
     """The exact error of what Algorithm 1 learns, with both signs of the regularizer, from the law and from samples."""
     circuit = pl.circuit_from_formula(FORMULA)
     known = problem(circuit, pl.Product(circuit, 2 * p - 1))
-    drawn = [pl.SamplePatterns(*sample(known.law, samples, seed)) for seed in range(seeds)]
+    drawn = [pl.SamplePatterns(*growing_sample(known.law, samples, key=pl.root_key(seed))) for seed in range(seeds)]
     rows: list[dict[str, object]] = []
     for form, patterns in (("population", [known.patterns] * seeds), ("sample", drawn)):
         for name, towards in SIGNS.items():

@@ -26,11 +26,11 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...analysis import smallest_sample
+from ...distributions.points import growing_sample
 from ...figures import INKS, panels
 from ...statistics import wilson_interval
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Region, exactly, within_factor
-from ..boolean_circuits.problems import sample
 from .families import law_of, random_target, recorded_at_quick
 from .recovery_runs import FACTOR, MULTIPLES, measured_size, ratio
 
@@ -84,7 +84,7 @@ def runs(n: int, trials: int, labelled: bool) -> list[dict[str, object]]:
         target = random_target(n, seed)
         size = predicted(target, labelled)
         sizes = [math.ceil(size * multiple) for multiple in MULTIPLES]
-        x, y = sample(law_of("E1", target), max(sizes), seed)
+        x, y = growing_sample(law_of("E1", target), max(sizes), key=pl.root_key(seed))
         order = np.random.default_rng(seed).permutation(n)
         for multiple, count in zip(MULTIPLES, sizes, strict=True):
             found = order[guess(x[:count, :n], x[:count, n:][:, order], y[:count], labelled)] == np.arange(n)
@@ -105,7 +105,7 @@ def control(n: int, trials: int) -> dict[str, object]:
     found = 0
     for seed in range(trials):
         target = random_target(n, seed)
-        x, y = sample(pl.Uniform(target), CONTROL, seed)
+        x, y = growing_sample(pl.Uniform(target), CONTROL, key=pl.root_key(seed))
         order = np.random.default_rng(seed).permutation(n)
         found += int(np.sum(order[guess(x[:, :n], x[:, n:][:, order], y, True)] == np.arange(n)))
     return {"found": found, "of": n * trials}

@@ -16,9 +16,8 @@ import paritylab as pl
 
 from ...analysis import gate_tables, nested_signals, predicted_samples
 from ...distributions import AbstractDistribution
-from ...statistics import bootstrap_interval
+from ...statistics import bootstrap_interval, size_for
 from ..base import Measured
-from ..boolean_circuits.recovery import size_for
 from .families import random_target, signs_of
 
 MULTIPLES = (0.5, 0.7, 1.0, 1.4, 2.0)
@@ -59,7 +58,7 @@ def by_multiple(rows: pd.DataFrame) -> np.ndarray:
 def ratio(rows: pd.DataFrame) -> Measured:
     """The size at which nine in ten recover over the predicted one, with a bootstrap over trials."""
     table = by_multiple(rows)
-    found = lambda sample: size_for(sample, multiples=MULTIPLES)
+    found = lambda sample: size_for(sample, MULTIPLES)
     return Measured(found(table), bootstrap_interval(table, found, resamples=500))
 
 

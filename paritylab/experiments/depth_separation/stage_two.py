@@ -40,13 +40,13 @@ from ...analysis import (
     symmetric_embedding,
 )
 from ...distributions import AbstractDistribution
+from ...distributions.points import growing_sample
 from ...figures import ink, panels
 from ...names import make_optimizer
 from ...statistics import power_law, quantile
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, exactly
-from ..boolean_circuits.problems import sample
 from .families import law_of, random_target, recorded_at_quick
 
 ERROR = 0.01
@@ -132,7 +132,7 @@ def stepped(n: int, seed: int) -> list[dict[str, object]]:
 
 def _outputs(target: pl.GateProduct, law: AbstractDistribution, size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A sample of the gates' outputs, and labels."""
-    x, y = sample(law, size, seed)
+    x, y = growing_sample(law, size, key=pl.root_key(seed))
     first, second, o = x[:, : target.pairs], x[:, target.pairs :], np.asarray(target.ors, np.float32)
     return np.asarray((o * (1 - first * second) + first + second) / 2, float), np.asarray(y, float)
 
