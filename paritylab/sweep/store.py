@@ -159,11 +159,16 @@ class Store:
                     self._shards.pop(name)
         return self.folder / "runs" / next(iter(self._shards), "")
 
-    def arrow(self, columns: Iterable[str] | None = None) -> pa.Table:
-        """All rows, in the order of the runs' names, with all columns or some of them."""
+    def arrow(self, columns: Iterable[str] | None = None, runs: Iterable[str] | None = None) -> pa.Table:
+        """All rows or those of some runs, in the order of the runs' names, with all columns or some of them."""
         wanted = None if columns is None else list(dict.fromkeys(["run", *columns]))
+        asked = self._present if runs is None else set(runs)
+        files = sorted(name for name, shard in self._shards.items() if not asked.isdisjoint(shard.runs))
         with ThreadPoolExecutor() as pool:
-            tables = [table for table in pool.map(lambda name: self._read(name, wanted), sorted(self._shards)) if table]
+            tables = [table for table in pool.map(lambda name: self._read(name, wanted), files) if table]
+        if runs is not None:  # what other runs have in a column of this name is of no concern
+            names = pa.array(sorted(asked), pa.string())
+            tables = [table.filter(pc.is_in(table.column("run"), names)) for table in tables]
         if not tables:
             return pa.table({"run": pa.array([], pa.string())})
         order = pa.concat_tables(together(tables), promote_options="permissive").combine_chunks()

@@ -98,9 +98,9 @@ class Sweep:
         names = [name for work in self.works for name in work.names]
         raced = [name for work in self.works for name in work.raced_names]
         there = set(range(len(names))) - set(store.missing(names))
-        everything = store.arrow()
         # A run that was given up in a race, and done for another purpose, is known in full.
         known = [name if i in there else other for i, (name, other) in enumerate(zip(names, raced, strict=True))]
+        everything = store.arrow(runs=known)
         place = pc.index_in(everything.column("run"), pa.array(known, pa.string()))
         rows = everything.append_column("_place", place).filter(pc.is_valid(place))
         rows = rows.take(pc.sort_indices(rows.column("_place")))

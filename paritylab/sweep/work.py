@@ -324,6 +324,9 @@ def _table(name: str, call: Call) -> pa.Table:
     given = call.function(**call.configuration)
     frame = given if isinstance(given, pd.DataFrame) else pd.DataFrame([given] if isinstance(given, Mapping) else given)
     rows = len(frame)
+    if not rows:  # a store knows what is done by its rows
+        what = f"{call.function.__qualname__}({', '.join(f'{k}={v!r}' for k, v in call.configuration.items())})"
+        raise ValueError(f"{what} gave no rows. A call gives at least one; say with a column that there is nothing.")
     columns: dict[str, pa.Array] = {"run": pa.array([name] * rows, pa.string())}
     for label, value in {**call.configuration, **call.labels}.items():
         columns[label] = column(_objects([value] * rows))

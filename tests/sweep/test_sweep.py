@@ -103,6 +103,21 @@ def test_calls_give_rows(tmp_path):
     assert {"version", "commit", "device", "jax", "seconds", "flags", "configuration", "worker"} <= manifest.keys()
 
 
+def test_a_call_without_rows_is_a_failure(tmp_path):
+    with here() as executor:
+        results = Sweep([Call(jobs.table_of, {"x": 0})]).run(tmp_path, executor=executor, attempts=1)
+    (failure,) = results.failures
+    assert results.missing == 1 and "table_of(x=0) gave no rows" in failure.traceback
+
+
+def test_columns_of_other_sweeps_change_no_type(tmp_path):
+    """One sweep has text in a column and another numbers: each reads its own."""
+    with here() as executor:
+        Sweep([Call(jobs.square, {"x": 2}, {"i": "two"})]).run(tmp_path, executor=executor)
+        found = Sweep([Call(jobs.table_of, {"x": 3})]).run(tmp_path, executor=executor).table()
+    assert found.i.tolist() == [0, 1, 2]
+
+
 def test_short_calls_that_say_so_share_a_job():
     quick = [Call(jobs.square, {"x": x}, seconds=0.1) for x in range(100)]
     (work,) = works_of(quick)
