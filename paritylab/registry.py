@@ -124,6 +124,9 @@ EXPERIMENTS = {
     "hidden-progress/fig7-readings": ExperimentEntry(
         "hidden_progress.figure7_readings", "cells of figure 7 that differ, read in other ways", 40
     ),
+    "hidden-progress/fig7-transformer": ExperimentEntry(
+        "hidden_progress.figure7_transformer", "the Transformer's row of figure 7", 15
+    ),
     "hidden-progress/fig8": ExperimentEntry(
         "hidden_progress.figure8", "percentage of runs that converge, on the same grid", 40
     ),

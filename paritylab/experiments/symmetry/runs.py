@@ -141,7 +141,8 @@ def draw_errors(
             axis.plot(wide.index, wide.median(axis=1), label=f"{NAMES[way]}, {name}", linewidth=1.4, **style)
             if kind == "true_error":
                 low, high = wide.quantile(0.1, axis=1), wide.quantile(0.9, axis=1)
-                axis.fill_between(wide.index, low, high, color=style["color"], alpha=0.12, linewidth=0)
+                words = f"{NAMES[way]}, true: 10th to 90th percentile of seeds"
+                axis.fill_between(wide.index, low, high, color=style["color"], alpha=0.12, linewidth=0, label=words)
     axis.set_ylim(-0.02, 0.62)
     axis.set_xlim(0, until)
     axis.xaxis.set_major_locator(MaxNLocator(5))
@@ -155,7 +156,7 @@ def finish(figure: Figure, axes: np.ndarray, title: str) -> Figure:
     found = {
         label: handle for axis in axes.flat for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
-    columns = 4 if axes.shape[1] > 1 else 2
+    columns = 3 if axes.shape[1] > 1 else 2
     figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns, fontsize=8)
     figure.suptitle(title, fontsize=11)
     return figure

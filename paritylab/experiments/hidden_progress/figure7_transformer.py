@@ -1,0 +1,145 @@
+"""The Transformer's row of figure 7 of hidden-progress, setting (*iii).
+
+One attention block, trained online by Adam with hinge loss on a random k-parity of n = 30 bits; a cell is the 10th
+percentile over seeds of the time to an error of zero on 8,192 points, at the best rate. The row is apart from the
+others for its cost: a run has six million parameters where the next largest has 32,000.
+
+The paper does not print the size or the rates behind this row. Here it has the size of figures 1 and 10 (embedding
+1,024, 128 heads of 8), an MLP block as wide as the embedding, and rates 0.001 and 0.0003, those of figures 6 and 10
+and the least of the caption. A cell runs for four times the printed steps, which a 10th percentile within a factor of
+four does not notice; degree 4 at batch 1, printed as 20,830 steps, is left out. The quick scale has a Transformer of
+64 dimensions and 8 heads, and asks only whether it learns.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+
+import paritylab as pl
+
+from ...figures import INKS, panels
+from ...names import make_optimizer
+from ...statistics import bootstrap_interval, wilson_interval
+from ...sweep import Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, within_factor
+from .grid import N, best_t10
+
+
+class Cell(NamedTuple):
+    k: int
+    batch: int
+    t10: int
+    """The paper's, in steps."""
+
+    @property
+    def name(self) -> str:
+        return f"k{self.k}/B{self.batch}"
+
+    @property
+    def factor(self) -> float:
+        return 1.6 if self.batch >= 32 else 2.5
+
+
+CELLS = (
+    *(Cell(2, 1, 286), Cell(2, 4, 108), Cell(2, 32, 44), Cell(2, 128, 50), Cell(2, 1024, 40)),
+    *(Cell(3, 1, 4204), Cell(3, 4, 780), Cell(3, 32, 166), Cell(3, 128, 110), Cell(3, 1024, 90)),
+    *(Cell(4, 4, 6074), Cell(4, 32, 486), Cell(4, 128, 294), Cell(4, 1024, 254)),
+)
+LONGER = 4
+"""A cell runs for so many times the paper's steps."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    seeds: int
+    rates: tuple[float, ...]
+    embedding: int = 1024
+    heads: int = 128
+    cells: tuple[Cell, ...] = CELLS
+    steps: int | None = None
+    """Of every cell, if not those of the paper several times over."""
+
+
+SETTINGS = {
+    "quick": Settings(seeds=16, rates=(0.003,), embedding=64, heads=8, cells=(CELLS[2],), steps=1000),
+    "paper": Settings(seeds=25, rates=(0.001, 0.0003)),
+}
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
+    for cell in settings.cells:
+        yield pl.plan(
+            pl.RandomTask(pl.random_parity, (N, cell.k)),
+            pl.Transformer(embedding=settings.embedding, attention=8, heads=settings.heads),
+            rate=list(settings.rates),
+            batch=cell.batch,
+            seeds=settings.seeds,
+            steps=settings.steps or LONGER * cell.t10 // 10 * 10,
+            optimizer=make_optimizer("adam"),
+            lanes=settings.seeds * len(settings.rates),
+            labels={"cell": cell.name},
+        )
+
+
+def claims(settings: Settings) -> list[Claim]:
+    if settings.steps is not None:
+        return [
+            Claim(
+                f"{cell.name}/learns",
+                f"a Transformer of {settings.embedding} dimensions and {settings.heads} heads learns degree {cell.k} "
+                f"at batch {cell.batch} within {settings.steps:,} steps; the fraction of seeds",
+                None,
+                Region(low=0.5),
+            )
+            for cell in settings.cells
+        ]
+    return [
+        Claim(
+            cell.name,
+            f"Transformer, k = {cell.k}, batch {cell.batch}: the 10th percentile of the convergence time at the best "
+            "rate, in steps",
+            cell.t10,
+            within_factor(cell.t10, cell.factor),
+        )
+        for cell in settings.cells
+    ]
+
+
+def times_of(settings: Settings, results: Results) -> dict[str, np.ndarray]:
+    """For each cell the convergence times, seeds by rates; infinite where a run did not learn."""
+    table = results.table()
+    wide = lambda rows: rows.pivot(index="seed", columns="rate", values="converged_at").to_numpy(float, na_value=np.inf)
+    return {cell.name: wide(table[table.cell == cell.name]) for cell in settings.cells}
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """A bootstrap over seeds, which both rates share, for times; Wilson's interval for fractions."""
+    measured = {}
+    for name, times in times_of(settings, results).items():
+        if settings.steps is None:
+            measured[name] = Measured(best_t10(times), bootstrap_interval(times, best_t10))
+        else:
+            learned = int(np.isfinite(times).sum(axis=0).max())
+            measured[f"{name}/learns"] = Measured(learned / len(times), wilson_interval(learned, len(times)))
+    return measured
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    """Times over the batch size, one line for each degree, beside the paper's."""
+    found = times_of(settings, results)
+    figure, axes = panels(1, 1, width=5.2, height=3.6)
+    axis = axes[0, 0]
+    for i, k in enumerate(sorted({cell.k for cell in settings.cells})):
+        here = [cell for cell in settings.cells if cell.k == k]
+        batches = [cell.batch for cell in here]
+        axis.plot(batches, [best_t10(found[cell.name]) for cell in here], "oD^"[i], color=INKS[i], label=f"k = {k}")
+        axis.plot(batches, [cell.t10 for cell in here], "-_", color=INKS[i], linewidth=0.9, label=f"k = {k}, the paper")
+    axis.set(xscale="log", yscale="log", xlabel="batch size", ylabel="steps, 10th percentile at the best rate")
+    size = f"embedding {settings.embedding:,}, {settings.heads} heads"
+    axis.set_title(f"A Transformer ({size}) on k-parities of {N} bits, Adam", fontsize=10)
+    axis.legend(fontsize=8)
+    return {"figure7-transformer": figure}
