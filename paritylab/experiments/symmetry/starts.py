@@ -41,13 +41,20 @@ CHANCE = 0.4
 """A true error above this has learned nothing of a parity."""
 UNBALANCED = (
     "A random symmetric function has more of one label than of the other on uniform points, and a part of low degree: "
-    "a network that learns no more than these already errs on less than 0.4, for many functions. Parity has neither."
+    "a network that learns no more than these already errs on less than 0.4, for many functions. Parity has neither. "
+    "With 160,000 points the random start learns more than that, to an error of 0.4% in one seed of twenty."
 )
+LATE = (
+    "In 35 epochs of 160,000 points the random start begins to learn the parity, in some seeds: two of twenty are "
+    "below 0.4 at the end of the figure's axis, one of them at 0.17. The median is still at 0.49."
+)
+SLOW = "Three of twenty seeds still err on some of their 160,000 points, of weights that are rare in them."
 TIES = (
     "In units of h the outputs of the second layer are whole numbers. With beta = 0 the one for a rare weight can be 0 "
     "at the end: the second layer alone then asks for an update, but with both layers the movement of the hidden one, "
     "of order h^2, decides, for the points of the sample and against others of that weight. At n^2 points 11 seeds in "
-    "200 end so at h = n^-6, and about as many at 2^-18 and 2^-26: every wrong weight has an output far below h."
+    "200 end so at h = n^-6 (37 in 600), and about as many at 2^-18 and 2^-26: every wrong weight has an output far "
+    "below h. With n^3 points and more no weight is that rare, and no seed ends so."
 )
 CHANCES = 100
 """At most so many seeds of the random start."""
@@ -98,21 +105,27 @@ def claims_of_starts(settings: Settings, target: Target) -> list[Claim]:
     made = []
     for panel in settings.panels:
         start, m = f"m{panel.exponent}", f"n = {N}, m = n^{panel.exponent}"
+        large = panel.exponent == 4
+        rare = large and target != "parity"
         made += [
             Claim(
                 f"{start}/ours/zero",
                 f"{m}, symmetric start: the training error becomes 0; fraction of seeds",
                 1.0,
                 Region(low=0.75),
+                "inconclusive" if rare else "holds",
+                SLOW if rare else "",
             ),
-            no_seen_error(f"{start}/ours", f"{m}, symmetric start", settings, {"quick": "fails"}, TIES),
+            no_seen_error(
+                f"{start}/ours", f"{m}, symmetric start", settings, "fails" if panel.exponent <= 2 else "holds", TIES
+            ),
             Claim(
                 f"{start}/random/true",
                 f"{m}, random start: the true error stays near chance in all runs; the least, over seeds",
                 0.5,
                 Region(low=CHANCE),
-                "holds" if target == "parity" else "fails",
-                "" if target == "parity" else UNBALANCED,
+                "holds" if target == "parity" and not large else "fails",
+                "" if target == "parity" and not large else LATE if target == "parity" else UNBALANCED,
             ),
             Claim(
                 f"{start}/random/worse",
@@ -162,7 +175,7 @@ def small_errors(m: str, settings: Settings) -> list[Claim]:
                 f"{words}: {at_most}; the largest excess over seeds{unit}",
                 None,
                 Region(high=1e-6 if exact else 4.0),
-                "holds" if exact else {"quick": "fails"},
+                "holds" if exact else "fails",
                 "" if exact else TIES,
             ),
             Claim(f"m2/{name}/median", f"{words}: the true error is small; its median", 0.0, Region(high=0.005)),
@@ -171,7 +184,7 @@ def small_errors(m: str, settings: Settings) -> list[Claim]:
                 f"{words}: the true error is small; its 95th percentile",
                 0.0,
                 Region(high=0.01),
-                "holds" if exact else {"quick": "inconclusive"},
+                "holds" if exact else {"quick": "inconclusive", "paper": "holds"},
             ),
         ]
     return made
