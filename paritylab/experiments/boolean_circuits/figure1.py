@@ -52,13 +52,14 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(seeds=4, sweep=(0.55, 0.7), degrees=(K,), sweep_seeds=2, lanes=6),
+    "quick": Settings(seeds=4, sweep=(0.7,), degrees=(K,), sweep_seeds=2, steps=8000, lanes=5),
     "paper": Settings(
         seeds=10,
         sweep=(0.52, 0.54, 0.56, 0.58, 0.62, 0.64, 0.66, 0.68, 0.7),
-        degrees=(3, 4, K, 6),
+        degrees=(3, K),
         sweep_seeds=10,
-        steps=20_000,
+        every=2500,
+        lanes=5,
     ),
 }
 
