@@ -16,6 +16,7 @@ from ..networks import Sinusoid, relu, relu6, sigmoid
 from ..networks.activations import Activation
 from ..networks.base import outputs
 from ..networks.mlp import FeedForward
+from ..targets import GateProduct
 from ..training import AbstractRecord, Snapshot
 from .discrepancy import ROUNDED_UP, best_unit_bounds
 
@@ -29,7 +30,8 @@ class CorrelationCertificate(AbstractRecord):
 
     For networks with one hidden layer that learn a product of gates F, on a uniform distribution or on a mixture
     with a uniform part. c(N) is `bounds.network_correlation` with Chernoff's tails, in the precision of training,
-    rounded up. It bounds |E[F N]|, and with it the hinge loss and the weighted error (Z1) from below.
+    rounded up. It bounds |E[F N]|, and with it the hinge loss and the weighted error (Z1) from below, for the network
+    N in exact arithmetic, with its weights as they are.
     """
 
     points: int = eqx.field(static=True, default=8192)
@@ -45,6 +47,8 @@ class CorrelationCertificate(AbstractRecord):
 
     def __call__(self, snapshot: Snapshot) -> Float[Array, " moments"]:
         network, hard = snapshot.network, uniform_part(snapshot.distribution.clean())
+        if not isinstance(hard.target, GateProduct):
+            raise ValueError(f"The certificate is about products of gates, got {type(hard.target).__name__}.")
         key = jr.fold_in(jr.fold_in(snapshot.data_key, CERTIFICATE_STREAM), snapshot.step)
 
         def lot(key: PRNGKeyArray) -> Array:
@@ -84,8 +88,9 @@ def activation_bounds(
 
     - ReLU6 is relu(t) - relu(t - 6).
     - A sigmoid is 1/2 + t/4 and the integral of phi''(s) relu(t - s) over s > 0 and of phi''(s) relu(s - t) over
-      s < 0; |phi''| has mass 1/2 and |s phi''(s)| has mass 1. A positive bias costs 2^-n times the size R of t
-      (relu(t) = t + relu(-t)), a negative one nothing: in all B2 / 2 at bias 0, and 2^-n (3/2 + 3/4 R).
+      s < 0; |phi''| has mass 1/2. A positive bias costs 2^-n times the size R of t (relu(t) = t + relu(-t)), a
+      negative one nothing, and biases are positive on one side of 0 only, which has half of the mass: in all B2 / 2
+      at bias 0, and 2^-n (1/2 + R/2).
     - sin(a + c) = sin a cos c + cos a sin c, so a sinusoid correlates by at most 2^(-n/2), by Lindsey's lemma.
 
     >>> one = jnp.ones((1, 20))
@@ -100,9 +105,10 @@ def activation_bounds(
     if activation is sigmoid:
         size = jnp.sum(jnp.abs(left), axis=1) + jnp.sum(jnp.abs(right), axis=1) + jnp.abs(bias)
         smooth = best_unit_bounds(left, right, jnp.zeros_like(bias)) / 2
-        return smooth + ROUNDED_UP * 2.0**-half * (1.5 + 0.75 * size)
+        return smooth + ROUNDED_UP * 2.0**-half * (0.5 + 0.5 * size)
     if isinstance(activation, Sinusoid):
-        return jnp.full(bias.shape, ROUNDED_UP * 2.0 ** (-half / 2), bias.dtype)
+        finite = jnp.isfinite(jnp.sum(left, axis=1) + jnp.sum(right, axis=1) + bias)
+        return jnp.where(finite, ROUNDED_UP * 2.0 ** (-half / 2), jnp.nan).astype(bias.dtype)
     raise ValueError(f"Bounds are known for relu, relu6, sigmoid and Sinusoid units, got {activation!r}.")
 
 

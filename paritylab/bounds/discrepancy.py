@@ -75,18 +75,19 @@ def best_unit_bounds(
 ) -> Float[Array, " units"]:
     """`unit_bounds(...).best` in JAX, with Chernoff's tails for halves of any size: for networks under training.
 
-    Rounded up by 0.1%, a hundred times what float32 can lose here: a bound stays a bound.
+    Rounded up by 0.1%, and the reach |w|_1 + |v|_1 + b by what rounding can lose of its terms: a bound stays a bound.
 
     >>> round(float(best_unit_bounds(jnp.ones((1, 30)), jnp.ones((1, 30)), jnp.zeros(1))[0]), 5)
     0.00051
     """
     shrink = 2.0 ** (-left.shape[1] / 2)
     sums = jnp.sum(jnp.abs(left), axis=1) + jnp.sum(jnp.abs(right), axis=1)
-    length = shrink * jnp.maximum(sums + bias, 0)
-    norms = math.sqrt(math.pi) * (jnp.linalg.norm(left, axis=1) + jnp.linalg.norm(right, axis=1))
+    length = shrink * jnp.maximum(sums + bias + _slack(left, sums + jnp.abs(bias)), 0)
+    norms = math.sqrt(math.pi) * (_norms(left) + _norms(right))
     mirrored = jnp.where(bias > 0, shrink**2 * (sums + jnp.abs(bias)), 0)
     tails = shrink * chernoff_integrals(left, right, bias)
-    return ROUNDED_UP * jnp.minimum(jnp.minimum(length, tails), shrink * norms + mirrored)
+    best = ROUNDED_UP * jnp.minimum(jnp.minimum(length, tails), shrink * norms + mirrored)
+    return jnp.where(length > 0, jnp.maximum(best, jnp.finfo(best.dtype).tiny), best)  # it may have vanished
 
 
 def unit_correlation(left: Float[np.ndarray, " half"], right: Float[np.ndarray, " half"], bias: int | float) -> Bound:
@@ -196,9 +197,11 @@ def chernoff_integrals(
     def integral(unit: tuple[Array, Array, Array]) -> Array:
         left, right, bias = unit
         low, high = -jnp.sum(jnp.abs(right)) - bias, jnp.sum(jnp.abs(left))
+        slack = _slack(left, jnp.sum(jnp.abs(right)) + jnp.abs(bias) + high)
+        low, high = low - slack, high + slack
         grid = low + (high - low) * jnp.arange(CELLS + 1, dtype=left.dtype) / CELLS
         logarithms = _log_tails(left, grid[:-1]) + _log_tails(right, -grid[1:] - bias)
-        return jnp.maximum(high - low, 0) / CELLS * jnp.sum(jnp.exp(logarithms / 2))
+        return jnp.sum(jnp.maximum(jnp.diff(grid), 0) * jnp.exp(logarithms / 2))
 
     integrals: Array = jax.lax.map(integral, (left, right, bias), batch_size=min(UNITS_TOGETHER, len(bias)))
     return integrals
@@ -209,11 +212,23 @@ def _log_tails(weights: Float[Array, " half"], places: Float[Array, " places"]) 
 
     The law of <w, x> is symmetric, so that at most half of it lies above a positive place.
     """
-    norm = jnp.sqrt(jnp.sum(weights**2))
-    exponents = jnp.asarray(np.geomspace(1e-3, 1e2, EXPONENTS), weights.dtype) / jnp.where(norm > 0, norm, 1)
-    scaled = exponents[:, None] * weights[None, :]
+    norm = _norms(weights)
+    unit = jnp.where(norm > 0, norm, 1)
+    exponents = jnp.asarray(np.geomspace(1e-3, 1e2, EXPONENTS), weights.dtype)
+    scaled = exponents[:, None] * (weights / unit)[None, :]
     log_moment = jnp.sum(jnp.logaddexp(scaled, -scaled) - math.log(2), axis=1)
-    best = jnp.min(log_moment[None, :] - places[:, None] * exponents[None, :], axis=1)
+    best = jnp.min(log_moment[None, :] - (places / unit)[:, None] * exponents[None, :], axis=1)
     symmetric = jnp.where(places > 0, -math.log(2), 0.0).astype(best.dtype)
     certain = jnp.where(places > 0, -jnp.inf, 0.0).astype(best.dtype)
     return jnp.where(norm > 0, jnp.minimum(best, symmetric), certain)
+
+
+def _norms(weights: Float[Array, "*units half"]) -> Float[Array, "*units"]:
+    """|w|_2 without squares of large or small numbers, which overflow or vanish."""
+    largest = jnp.max(jnp.abs(weights), axis=-1, keepdims=True)
+    return largest[..., 0] * jnp.linalg.norm(weights / jnp.where(largest > 0, largest, 1), axis=-1)
+
+
+def _slack(left: Float[Array, "*units half"], size: Float[Array, "*units"]) -> Float[Array, "*units"]:
+    """More than rounding can change of a sum of 2n + 1 terms whose sizes have this sum."""
+    return (2 * left.shape[-1] + 4) * float(jnp.finfo(left.dtype).eps) * size

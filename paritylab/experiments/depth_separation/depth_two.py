@@ -152,13 +152,19 @@ def claims(settings: Settings) -> list[Claim]:
 
 
 def finals(settings: Settings, results: Results) -> pd.DataFrame:
-    """The end of each run: errors on both halves, and what the network proves."""
+    """The end of each run: errors on both halves, and what the network proves; one that is not finite proves nothing.
+
+    E|N| is from a sample: it counts as four standard deviations less.
+    """
     last = last_records(results.curves())
     bound, correlation, size, square = np.stack(list(last.certificate)).T
     noise = np.sqrt(np.maximum(square - correlation**2, 0) / settings.points)
+    least = size - 4 * np.sqrt(np.maximum(square - size**2, 0) / settings.points)
+    weighted = np.where(least > 0, 0.5 - bound / (2 * np.where(least > 0, least, 1)), 0.0)
+    proven = lambda value: np.nan_to_num(np.maximum(0, value), nan=0.0)
     return last.assign(
-        proven_hinge=np.maximum(0, 1 - bound),
-        proven_z1=np.maximum(0, 0.5 - bound / (2 * size)),
+        proven_hinge=proven(1 - bound),
+        proven_z1=proven(weighted),
         weighted=(1 - correlation / size) / 2,
         violated=np.abs(correlation) > bound + 4 * noise,
     )
