@@ -335,7 +335,10 @@ def draw_table(axis: Axes, rows: list[Needed]) -> None:
     """The width that a depth-two network needs, found by training, against the bounds."""
     names = [
         "",
-        *(row.function.replace("f_2", r"$\mathbf{f_2}$").replace("inner product 4", "inner\nproduct, 4") for row in rows),
+        *(
+            row.function.replace("f_2", r"$\mathbf{f_2}$").replace("inner product 4", "inner\nproduct, 4")
+            for row in rows
+        ),
     ]
     shown = lambda value: "none" if math.isinf(value) else f"{value:.3g}"
     lines = [

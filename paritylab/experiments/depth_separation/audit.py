@@ -2,7 +2,7 @@
 
 For each family, mixed half and half with the uniform law: the correlations c_i = E[y g_i], E[y], the signals E[y 1{p}],
 the least probability of a pattern, the means of the inputs and whether unlabelled inputs reveal the gates. Three
-routes: closed forms of the package, the formulas as they are derived by hand, and a sample of 400,000 points.
+routes: closed forms of the package, the formulas as they are derived by hand, and a sample.
 
 The draft hopes that its easy half 'reveals the target function directly from the data points, without the need to
 observe the labels'. That is neither necessary (E5 has one law of inputs for all choices of gates, and is learned) nor

@@ -43,7 +43,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(pairs=(5, 7), widths=(4, 128), steps=(50, 1500), rates=(0.01,), batch=128),
+    "quick": Settings(pairs=(5, 7), widths=(4, 128), steps=(1500,), rates=(0.01,), batch=128),
     "paper": Settings(
         pairs=(5, 7, 9, 11, 13, 15),
         widths=(16, 64, 256, 1024, 8192),
@@ -153,12 +153,13 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     figure, axes = panels(1, 2, width=3.9, height=3.2)
     names = {"width": "hidden units", "steps": "Adam steps"}
     for axis, (effort, rows) in zip(axes[0], axes_of(settings, found).items(), strict=True):
-        slope = per_decade(rows[effort], rows.reached)
-        places = np.log10(rows[effort].to_numpy(float))
-        level = float(np.mean(rows.reached - slope * places))
         axis.plot(rows[effort], rows.reached, "o", color=INKS[0], label="depth two: largest n learned")
-        fit = f"{slope:.1f} for ten times the effort"
-        axis.plot(rows[effort], level + slope * places, color=INKS[0], linestyle="--", label=fit)
+        if effort in laws(settings):
+            slope = per_decade(rows[effort], rows.reached)
+            places = np.log10(rows[effort].to_numpy(float))
+            level = float(np.mean(rows.reached - slope * places))
+            fit = f"{slope:.1f} for ten times the effort"
+            axis.plot(rows[effort], level + slope * places, color=INKS[0], linestyle="--", label=fit)
         top = max(settings.pairs) + 4
         words = "depth three, layerwise: every n tried"
         axis.axhspan(max(settings.pairs) + 1, top, color=INKS[2], alpha=0.15, label=words)

@@ -58,7 +58,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(40, (9, 25, 101), (9, 11, 15), (9, 11, 15)),
+    "quick": Settings(40, (9, 25, 101), (9, 15), (9, 15)),
     "paper": Settings(200, (9, 51, 401), (9, 15, 25), (9, 15, 25)),
 }
 
@@ -121,8 +121,8 @@ def name_of(family: str, n: int) -> str:
 
 
 UNDECIDED = (
-    *("E1/n25", "E1/n101", "E1/growth", "E7/n9", "E5/n11"),
-    *("E2-r1/n9", "E2-r1/n11", "E2-r1/n15", "E2-r3/n11", "E2-r5/n15"),
+    *("E1/n25", "E1/n101", "E1/growth", "E7/n9"),
+    *("E2-r1/n9", "E2-r1/n15", "E2-r5/n15"),
 )
 """At quick scale: 40 trials leave an interval that reaches beyond the factor."""
 

@@ -52,7 +52,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(widths=((2, (2,)), (3, (3,)), (4, (8,)), (5, (12,))), seeds=16, steps=3000),
+    "quick": Settings(widths=((3, (3,)), (4, (8,)), (5, (12,))), seeds=16, steps=3000),
     "paper": Settings(
         widths=(
             (2, (1, 2)),
