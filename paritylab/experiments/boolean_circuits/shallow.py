@@ -333,13 +333,8 @@ def draw_widths(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
 
 def draw_table(axis: Axes, rows: list[Needed]) -> None:
     """The width that a depth-two network needs, found by training, against the bounds."""
-    names = [
-        "",
-        *(
-            row.function.replace("f_2", r"$\mathbf{f_2}$").replace("inner product 4", "inner\nproduct, 4")
-            for row in rows
-        ),
-    ]
+    printed = {"f_2": r"$\mathbf{f_2}$", "inner product 4": "inner\nproduct, 4"}
+    names = ["", *(printed[row.function] for row in rows)]
     shown = lambda value: "none" if math.isinf(value) else f"{value:.3g}"
     lines = [
         ("sign-rank at least", [shown(row.low) for row in rows]),

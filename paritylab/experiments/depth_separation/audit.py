@@ -138,7 +138,7 @@ def alternating(n: int) -> pl.GateProduct:
 
 def plan(settings: Settings) -> Iterator[Call]:
     for family in NAMES:
-        yield Call(audited, {"family": family, "n": settings.n, "points": settings.points}, seconds=1.0)
+        yield Call(audited, {"family": family, "n": settings.n, "points": settings.points}, seconds=3.0)
 
 
 def claims(settings: Settings) -> list[Claim]:

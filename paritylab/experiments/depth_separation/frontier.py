@@ -43,7 +43,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(pairs=(5, 7), widths=(4, 128), steps=(1500,), rates=(0.01,), batch=128),
+    "quick": Settings(pairs=(5, 7), widths=(128,), steps=(1500,), rates=(0.01,), batch=128),
     "paper": Settings(
         pairs=(5, 7, 9, 11, 13, 15),
         widths=(16, 64, 256, 1024, 8192),
