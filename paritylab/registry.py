@@ -210,63 +210,63 @@ EXPERIMENTS = {
         "symmetry.beyond", "how far the symmetric start reaches: Adam, batches, activations, other functions", 60
     ),
     "boolean-circuits/fig1": ExperimentEntry(
-        "boolean_circuits.figure1", "a parity of 5 of 128 bits: uniform bits against biased ones", 180
+        "boolean_circuits.figure1", "a parity of 5 of 128 bits: uniform bits against biased ones", 110
     ),
     "boolean-circuits/recovery": ExperimentEntry(
-        "boolean_circuits.recovery", "Algorithm 1 recovers circuits: sample size against theory", 45
+        "boolean_circuits.recovery", "Algorithm 1 recovers circuits: sample size against theory", 65
     ),
     "boolean-circuits/regularizer": ExperimentEntry(
-        "boolean_circuits.regularizer", "the printed sign of the regularizer fails, the other one does not", 12
+        "boolean_circuits.regularizer", "the printed sign of the regularizer fails, the other one does not", 5
     ),
-    "boolean-circuits/lemmas": ExperimentEntry("boolean_circuits.lemmas", "Lemmas 15 to 22 along runs", 14),
+    "boolean-circuits/lemmas": ExperimentEntry("boolean_circuits.lemmas", "Lemmas 15 to 22 along runs", 6),
     "boolean-circuits/necessity": ExperimentEntry(
-        "boolean_circuits.necessity", "without correlation greedy layerwise training fails: gates, squares", 30
+        "boolean_circuits.necessity", "without correlation greedy layerwise training fails: gates, squares", 28
     ),
     "boolean-circuits/log-parity": ExperimentEntry(
-        "boolean_circuits.log_parity", "parities of log n biased bits: polynomial steps and examples", 20
+        "boolean_circuits.log_parity", "parities of log n biased bits: polynomial steps and examples", 10
     ),
     "boolean-circuits/comparison": ExperimentEntry(
-        "boolean_circuits.comparison", "layerwise training against end-to-end training", 35
+        "boolean_circuits.comparison", "layerwise training against end-to-end training", 37
     ),
     "boolean-circuits/shallow": ExperimentEntry(
-        "boolean_circuits.shallow", "depth-two networks: sign-rank from both sides, width by training", 50
+        "boolean_circuits.shallow", "depth-two networks: sign-rank from both sides, width by training", 55
     ),
     "boolean-circuits/fig4": ExperimentEntry(
         "boolean_circuits.figure4", "the class of an image from one random patch", 35
     ),
     "depth-separation/layerwise": ExperimentEntry(
-        "depth_separation.layerwise", "depth three learns random products of gates, layer by layer", 60
+        "depth_separation.layerwise", "depth three learns random products of gates, layer by layer", 37
     ),
     "depth-separation/depth-two": ExperimentEntry(
-        "depth_separation.depth_two", "depth two stays at chance on the hard half, with a proof for each network", 20
+        "depth_separation.depth_two", "depth two stays at chance on the hard half, with a proof for each network", 25
     ),
     "depth-separation/audit": ExperimentEntry(
-        "depth_separation.audit", "which easy halves work: reveals the gates against local correlation", 15
+        "depth_separation.audit", "which easy halves work: reveals the gates against local correlation", 16
     ),
     "depth-separation/samples": ExperimentEntry(
-        "depth_separation.samples", "examples that recover all gates, measured against the sign test", 50
+        "depth_separation.samples", "examples that recover all gates, measured against the sign test", 55
     ),
     "depth-separation/stage-two": ExperimentEntry(
-        "depth_separation.stage_two", "four ways to learn the parity of the gates' outputs", 40
+        "depth_separation.stage_two", "four ways to learn the parity of the gates' outputs", 25
     ),
     "depth-separation/mixing": ExperimentEntry(
-        "depth_separation.mixing", "examples against the share of the easy half", 10
+        "depth_separation.mixing", "examples against the share of the easy half", 7
     ),
-    "depth-separation/noise": ExperimentEntry("depth_separation.noise", "examples against flipped labels", 15),
+    "depth-separation/noise": ExperimentEntry("depth_separation.noise", "examples against flipped labels", 9),
     "depth-separation/pairing": ExperimentEntry(
-        "depth_separation.pairing", "the pairing of x and z is unknown: how many examples tell it", 10
+        "depth_separation.pairing", "the pairing of x and z is unknown: how many examples tell it", 5
     ),
     "depth-separation/end-to-end": ExperimentEntry(
-        "depth_separation.end_to_end", "depth three from end to end: which easy halves help, and where it stops", 20
+        "depth_separation.end_to_end", "depth three from end to end: which easy halves help, and where it stops", 33
     ),
     "depth-separation/certificates": ExperimentEntry(
-        "depth_separation.certificates", "lower bounds on loss and error against all networks we could think of", 20
+        "depth_separation.certificates", "lower bounds on loss and error against all networks we could think of", 13
     ),
     "depth-separation/widths": ExperimentEntry(
-        "depth_separation.widths", "minimal width of depth two over n, from above and from below", 20
+        "depth_separation.widths", "minimal width of depth two over n, from above and from below", 22
     ),
     "depth-separation/frontier": ExperimentEntry(
-        "depth_separation.frontier", "the largest n that depth two learns, against width and against steps", 40
+        "depth_separation.frontier", "the largest n that depth two learns, against width and against steps", 22
     ),
 }
 

@@ -212,7 +212,7 @@ def bootstrap_counts_interval(
     return quantile(values, (1 - confidence) / 2), quantile(values, (1 + confidence) / 2)
 
 
-def size_for(successes: Float[np.ndarray, "trials sizes"], sizes: Sequence[float], wanted: float = 0.9) -> float:
+def size_for(successes: Float[np.ndarray, "trials sizes"], sizes: Sequence[int | float], wanted: float = 0.9) -> float:
     """The size at which a wanted share of trials succeeds, each tried at every one of the rising `sizes`.
 
     Shares are made monotone (pooling neighbours that are not), then interpolated over the logarithm. Infinite where

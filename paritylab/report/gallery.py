@@ -44,8 +44,9 @@ def exhibits(gallery: Path) -> list[dict[str, Any]]:
 
 
 def results_of(about: dict[str, Any], gallery: Path) -> Results:
-    """The runs of an exhibit, as `reproduce` had them."""
-    return Results(pq.read_table(gallery / about["experiment"].replace("/", "-") / "runs.parquet"), 0)
+    """The runs of an exhibit, as `reproduce` had them; they are named by their places."""
+    table = pq.read_table(gallery / about["experiment"].replace("/", "-") / "runs.parquet")
+    return Results(table.append_column("run", pa.array([str(place) for place in range(len(table))])), 0)
 
 
 def _keep(about: dict[str, Any], source: Path, place: Path) -> None:
