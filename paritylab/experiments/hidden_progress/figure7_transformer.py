@@ -135,10 +135,14 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     axis = axes[0, 0]
     for i, k in enumerate(sorted({cell.k for cell in settings.cells})):
         here = [cell for cell in settings.cells if cell.k == k]
-        batches = [cell.batch for cell in here]
-        axis.plot(batches, [best_t10(found[cell.name]) for cell in here], "oD^"[i], color=INKS[i], label=f"k = {k}")
-        axis.plot(batches, [cell.t10 for cell in here], "-_", color=INKS[i], linewidth=0.9, label=f"k = {k}, the paper")
+        places = [cell.batch for cell in here]
+        axis.plot(places, [best_t10(found[cell.name]) for cell in here], "oD^"[i], color=INKS[i], label=f"k = {k}")
+        axis.plot(places, [cell.t10 for cell in here], "-_", color=INKS[i], linewidth=0.9, label=f"k = {k}, the paper")
     axis.set(xscale="log", yscale="log", xlabel="batch size", ylabel="steps, 10th percentile at the best rate")
+    batches = sorted({cell.batch for cell in CELLS})
+    axis.set(xlim=(0.7, 1500), ylim=(10, 30_000))
+    axis.set_xticks(batches, [f"{batch:,}" for batch in batches])
+    axis.minorticks_off()
     size = f"embedding {settings.embedding:,}, {settings.heads} heads"
     axis.set_title(f"A Transformer ({size}) on k-parities of {N} bits, Adam", fontsize=10)
     axis.legend(fontsize=8)
