@@ -43,9 +43,9 @@ UNDECIDED: dict[Scale, tuple[str, ...]] = {
 }
 """Where the circuits of a scale cannot tell the size."""
 WIDE = (
-    "A hundred parities of 6 of 64 bits leave an interval from 1.3 to 1.8. What is predicted is for the circuit as it "
-    "is written; gates over bits outside the parity learn what the noise of the sample says, and what comes out of "
-    "them need not have the law for which the gates above were counted. Deeper circuits have more of them."
+    "A hundred parities of 6 of 64 bits leave an interval from 1.3 to 1.8. A possible reason, not tested: what is "
+    "predicted is for the circuit as it is written, while gates over bits outside the parity learn what the noise of "
+    "the sample says, and so change the law of what the gates above them see. Deeper circuits have more of them."
 )
 TOGETHER = 2e9
 """Bits in the samples that are held at a time."""

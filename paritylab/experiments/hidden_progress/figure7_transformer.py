@@ -104,6 +104,7 @@ def claims(settings: Settings) -> list[Claim]:
             "rate, in steps",
             cell.t10,
             within_factor(cell.t10, cell.factor),
+            {},
         )
         for cell in settings.cells
     ]

@@ -48,7 +48,7 @@ LATE = (
     "In 35 epochs of 160,000 points the random start begins to learn the parity, in some seeds: two of twenty are "
     "below 0.4 at the end of the figure's axis, one of them at 0.17. The median is still at 0.49."
 )
-SLOW = "Three of twenty seeds still err on some of their 160,000 points, of weights that are rare in them."
+SLOW = "Three of twenty seeds still err on some of their 160,000 points when the epochs are over."
 TIES = (
     "In units of h the outputs of the second layer are whole numbers. With beta = 0 the one for a rare weight can be 0 "
     "at the end: the second layer alone then asks for an update, but with both layers the movement of the hidden one, "
