@@ -118,15 +118,29 @@ def test_the_integral_of_tails_against_quadrature():
 
 
 @pytest.mark.parametrize("half", [6, 12])
-def test_chernoff_tails_are_above_the_exact_ones_and_not_far(half):
-    """Not far without a bias; far out in the tails, Chernoff's bound lacks a polynomial factor."""
-    left, right, bias = (part[:10] for part in random_units(half, seed=4))
-    for shifts in (np.zeros(10), bias):
-        exact = [discrepancy._integral_of_tails(*unit) for unit in zip(left, right, shifts, strict=True)]
+def test_lattice_tails_are_above_the_exact_ones_and_not_far(half):
+    left, right, bias = (part[:40] for part in random_units(half, seed=4))
+    for shifts in (np.zeros(40), bias):
+        exact = np.array([discrepancy._integral_of_tails(*unit) for unit in zip(left, right, shifts, strict=True)])
         with jax.enable_x64(True):
-            above = np.asarray(discrepancy.chernoff_integrals(left, right, shifts))
+            above = np.asarray(discrepancy.tail_integrals(left, right, shifts))
         assert np.all(exact <= above + 1e-12)
-        assert np.any(shifts) or np.all(above <= 2.5 * np.array(exact) + 1e-9)
+        assert np.all(above <= 1.06 * exact + 0.002 * np.abs(left).sum(axis=1) * (exact > 0) + 1e-9)
+
+
+@pytest.mark.parametrize("half", [4, 6])
+def test_a_unit_with_a_ceiling_keeps_its_bound_which_is_no_more_than_a_relus(half):
+    left, right, bias = random_units(half, seed=half + 20)
+    signs = bounds.gate_product_matrix(np.random.default_rng(half).choice([-1, 1], half))
+    for ceiling in (0.5, 6.0):
+        found = np.abs(correlations(left, right, bias, signs, lambda t, top=ceiling: np.clip(t, 0, top)))
+        with jax.enable_x64(True):
+            relus = np.asarray(discrepancy.tail_integrals(left, right, bias))
+            tails = np.asarray(discrepancy.tail_integrals(left, right, bias, ceiling))
+            best = np.asarray(bounds.best_unit_bounds(*(jnp.asarray(part) for part in (left, right, bias)), ceiling))
+        assert np.all(found <= best) and np.all(best <= 1.001 * 2 ** (-half / 2) * tails + 1e-300)
+        assert np.all(tails <= relus * (1 + 1e-12))
+        assert np.median(tails / np.maximum(relus, 1e-300)) < 0.7 or ceiling == 6  # the ceiling is felt
 
 
 def test_bounds_in_float32_are_those_in_float64_rounded_up():
@@ -140,13 +154,16 @@ def test_bounds_in_float32_are_those_in_float64_rounded_up():
     assert np.all(found >= expected) and np.all(found <= 1.002 * expected + 1e-9)
 
 
-def test_the_chernoff_tail_is_a_bound_on_the_binomial():
+def test_the_tails_on_a_lattice_are_around_those_of_the_binomial_and_sharper_than_chernoffs():
     places = np.arange(-60.0, 61.0, 2.0)
     exact = scipy.stats.binom.sf((places + 60) / 2 - 1, 60, 0.5)
     with jax.enable_x64(True):
-        bound = np.exp(discrepancy._log_tails(jnp.ones(60), jnp.asarray(places)))
-    assert np.all(exact <= bound)
-    assert np.all(bound <= np.minimum(1, np.exp(-(np.maximum(places, 0) ** 2) / 120)) * 1.01)  # no worse than Hoeffding
+        tails = discrepancy.Tails.of(jnp.ones(60))
+        above, below = (np.asarray(side(jnp.asarray(places))) for side in (tails.at_most, tails.at_least))
+    assert np.all(exact * (1 - 1e-9) <= above) and np.all(below <= exact * (1 + 1e-9))
+    assert np.allclose(above[places <= 0], exact[places <= 0], rtol=1e-9)  # equal weights are on the lattice
+    hoeffding = np.minimum(1, np.exp(-(np.maximum(places, 0) ** 2) / 120))
+    assert np.all(above <= hoeffding * (1 + 1e-9))
 
 
 @pytest.mark.parametrize("half", [30, 100])

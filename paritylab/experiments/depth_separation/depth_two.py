@@ -8,8 +8,9 @@ was weak. All of them learn the easy half.
 
 At the end every network proves a bound about itself (Theorem A): its weights allow a correlation of at most
 c(N) with the product of gates under the uniform law, so its hinge loss on the hard half is at least 1 - c(N), and
-its error there, weighted by |N|, at least 1/2 - c(N) / (2 E|N|) (Z1). Halves of more than 20 bits use Chernoff's
-bound on the tails of <w, x>, min over t of e^(-ts) prod cosh(t w_j); for other activations see `activation_bounds`.
+its error there, weighted by |N|, at least 1/2 - c(N) / (2 E|N|) (Z1). The tails of <w, x> are those on a lattice,
+which are near the exact ones where Chernoff's bound loses a factor of two in all; for other activations see
+`activation_bounds`.
 """
 
 from collections.abc import Iterator, Mapping

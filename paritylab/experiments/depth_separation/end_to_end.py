@@ -148,7 +148,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     axes[0, 0].set_xticks(range(len(families)), [WORDS[family] for family in families], fontsize=7)
     axes[0, 0].set(ylabel="error on the uniform half", ylim=(-0.02, 0.72))
     axes[0, 0].set_title(f"after {settings.steps:,} steps, each seed")
-    axes[0, 0].legend(fontsize=7, loc="upper left")
+    axes[0, 0].legend(fontsize=7, loc="center right")
     errors = curves.assign(error=[np.asarray(list(each))[1][0] for each in curves.errors_by_part])
     for i, family in enumerate(families):
         rows = errors[(errors.architecture == networks[0]) & (errors.family == family)]

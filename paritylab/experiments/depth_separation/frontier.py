@@ -152,20 +152,21 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     found = largest(settings, results)
     figure, axes = panels(1, 2, width=3.9, height=3.2)
     names = {"width": "hidden units", "steps": "Adam steps"}
+    top = max(settings.pairs) + 4
     for axis, (effort, rows) in zip(axes[0], axes_of(settings, found).items(), strict=True):
         axis.plot(rows[effort], rows.reached, "o", color=INKS[0], label="depth two: largest n learned")
         if effort in laws(settings):
             slope = per_decade(rows[effort], rows.reached)
             places = np.log10(rows[effort].to_numpy(float))
             level = float(np.mean(rows.reached - slope * places))
-            fit = f"{slope:.1f} for ten times the effort"
-            axis.plot(rows[effort], level + slope * places, color=INKS[0], linestyle="--", label=fit)
-        top = max(settings.pairs) + 4
+            axis.plot(rows[effort], level + slope * places, color=INKS[0], linestyle="--", label="least squares")
+            axis.text(0.97, 0.1, f"{slope:.1f} pairs for ten times", ha="right", fontsize=8, transform=axis.transAxes)
         words = "depth three, layerwise: every n tried"
         axis.axhspan(max(settings.pairs) + 1, top, color=INKS[2], alpha=0.15, label=words)
         axis.set(xscale="log", xlabel=names[effort], ylabel="n (pairs)", ylim=(-1, top))
-    axes[0, 0].set_title(f"{max(settings.steps):,} steps")
-    axes[0, 1].set_title(f"{max(settings.widths):,} units")
+        axis.set_yticks(sorted({0, *settings.pairs}))
+    axes[0, 0].set_title(f"{max(settings.steps):,} steps", fontsize=9)
+    axes[0, 1].set_title(f"{max(settings.widths):,} units", fontsize=9)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
     figure.suptitle("Depth two: ten times the effort buys a few pairs", fontsize=11)
