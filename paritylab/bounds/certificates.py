@@ -18,7 +18,7 @@ from ..networks.base import outputs
 from ..networks.mlp import FeedForward
 from ..targets import GateProduct
 from ..training import AbstractRecord, Snapshot
-from .discrepancy import ROUNDED_UP, best_unit_bounds
+from .discrepancy import ROUNDED_UP, best_unit_bounds, sigmoid_integrals
 
 CERTIFICATE_STREAM = 5
 MOMENTS = ("bound", "correlation", "mean_size", "mean_square")
@@ -87,10 +87,8 @@ def activation_bounds(
     """A bound on |E[F phi(t)]| for each unit, t = <w, x> + <v, z> + b, from those of ReLUs.
 
     - ReLU6 is clip(t, 0, 6), an integral of smaller rectangles than a ReLU.
-    - A sigmoid is 1/2 + t/4 and the integral of phi''(s) relu(t - s) over s > 0 and of phi''(s) relu(s - t) over
-      s < 0; |phi''| has mass 1/2. A positive bias costs 2^-n times the size R of t (relu(t) = t + relu(-t)), a
-      negative one nothing, and biases are positive on one side of 0 only, which has half of the mass: in all B2 / 2
-      at bias 0, and 2^-n (1/2 + R/2).
+    - A sigmoid is an integral of products too, see `sigmoid_integrals`, in two ways: either half may be that of the
+      thresholds.
     - sin(a + c) = sin a cos c + cos a sin c, so a sinusoid correlates by at most 2^(-n/2), by Lindsey's lemma.
 
     >>> one = jnp.ones((1, 20))
@@ -103,9 +101,8 @@ def activation_bounds(
     if activation is relu6:
         return best_unit_bounds(left, right, bias, ceiling=6)
     if activation is sigmoid:
-        size = jnp.sum(jnp.abs(left), axis=1) + jnp.sum(jnp.abs(right), axis=1) + jnp.abs(bias)
-        smooth = best_unit_bounds(left, right, jnp.zeros_like(bias)) / 2
-        return smooth + ROUNDED_UP * 2.0**-half * (0.5 + 0.5 * size)
+        slices = jnp.minimum(sigmoid_integrals(left, right, bias), sigmoid_integrals(right, left, bias))
+        return ROUNDED_UP * (2.0 ** (-half / 2) * slices + 2.0**-half)
     if isinstance(activation, Sinusoid):
         finite = jnp.isfinite(jnp.sum(left, axis=1) + jnp.sum(right, axis=1) + bias)
         return jnp.where(finite, ROUNDED_UP * 2.0 ** (-half / 2), jnp.nan).astype(bias.dtype)

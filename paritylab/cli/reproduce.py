@@ -1,6 +1,8 @@
 """`paritylab reproduce` and `paritylab report`."""
 
 import os
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -75,29 +77,42 @@ def use_data(folder: Path) -> None:
 def work_off(
     wanted: list[str], scale: Any, out: Path, store: Any, executor: str | None, quiet: bool
 ) -> tuple[bool, bool]:
-    """Does one experiment after the other; whether it was interrupted, and whether some could not be done."""
-    from ..experiments.reproduce import IncompleteError, reproduce as do
+    """Does one experiment after the other; whether it was interrupted, and whether some could not be done.
+
+    One is drawn and judged in a thread while the workers are busy with the next.
+    """
+    import matplotlib
+
+    from ..experiments.reproduce import IncompleteError, do_runs, write_up
     from ..sweep.executors import executor_of
     from ..sweep.schedule import StoreCannotBeWritten
 
-    trouble = False
+    matplotlib.use("agg")  # windows belong to the main thread, and nothing is shown
+    trouble, written = False, deque[Future[dict[str, Any]]]()
     try:
-        with kind_to_wrong_input(), executor_of(executor) as hands:
+        with ThreadPoolExecutor(1) as desk, kind_to_wrong_input(), executor_of(executor) as hands:
             for name in wanted:
-                with sweep_bar(quiet) as watch:
-                    try:
-                        about = do(name, scale, out, store, executor=hands, watch=watch)
-                    except IncompleteError as error:
-                        typer.echo(f"paritylab: {error}", err=True)
-                        trouble = True
-                        continue
-                typer.echo(f"{name}: {about['title']} ({duration(about['seconds'])} of work)", err=True)
+                try:
+                    with sweep_bar(quiet) as watch:
+                        results = do_runs(name, scale, store, executor=hands, watch=watch)
+                    written.append(desk.submit(write_up, name, scale, out, store, results))
+                except IncompleteError as error:
+                    typer.echo(f"paritylab: {error}", err=True)
+                    trouble = True
+                while len(written) > 1:
+                    say_done(written.popleft().result())
+            for last in written:
+                say_done(last.result())
     except KeyboardInterrupt:
         return True, trouble
     except StoreCannotBeWritten as error:
         typer.echo(f"paritylab: {error}", err=True)
         return False, True
     return False, trouble
+
+
+def say_done(about: dict[str, Any]) -> None:
+    typer.echo(f"{about['experiment']}: {about['title']} ({duration(about['seconds'])} of work)", err=True)
 
 
 def named(row: dict[str, Any], wanted: list[str]) -> bool:

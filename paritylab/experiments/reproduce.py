@@ -36,11 +36,29 @@ def reproduce(
     watch: Callable[[Progress], None] | None = None,
 ) -> dict[str, Any]:
     """Does one experiment and writes what came out to a folder of its own; also returns that."""
+    return write_up(name, scale, out, store, do_runs(name, scale, store, executor=executor, watch=watch))
+
+
+def do_runs(
+    name: str,
+    scale: Scale,
+    store: Store,
+    *,
+    executor: Executor | None = None,
+    watch: Callable[[Progress], None] | None = None,
+) -> Results:
+    """The runs of an experiment, all of them."""
     experiment = load(name)
-    settings = experiment.SETTINGS[scale]
-    results = Sweep(experiment.plan(settings)).run(store, executor=executor, watch=watch)
+    results = Sweep(experiment.plan(experiment.SETTINGS[scale])).run(store, executor=executor, watch=watch)
     if results.missing:
         raise IncompleteError(name, results)
+    return results
+
+
+def write_up(name: str, scale: Scale, out: Path, store: Store, results: Results) -> dict[str, Any]:
+    """Judges the runs of an experiment, draws them, and writes it all to a folder; also returns what it wrote."""
+    experiment = load(name)
+    settings = experiment.SETTINGS[scale]
     folder = out / scale / name
     folder.mkdir(parents=True, exist_ok=True)
     jobs = jobs_of(results, store)

@@ -37,16 +37,21 @@ class Job(NamedTuple):
 
 
 def jobs_of(works: Iterable[AbstractWork], platform: str, runs_per_job: int | None = None) -> list[Job]:
-    """All runs, cut into jobs; the same for everyone who asks, so that leases on jobs have a meaning."""
-    jobs = []
+    """All runs, cut into jobs; the same for everyone who asks, so that leases on jobs have a meaning.
+
+    The longest come first, so that none of them is left at the end with one worker.
+    """
+    jobs, lengths = [], []
     for work in works:
         size = work.runs_per_job(platform) if runs_per_job is None else runs_per_job
+        seconds = np.nan_to_num(work.seconds(platform)) / max(len(work), 1)
         first = 0
         while first < len(work):
             runs = np.arange(first, work.end_of_job(first + size))
             jobs.append(Job(digest([work.raced_names[run] for run in runs]), work, runs))
+            lengths.append(float(seconds) * len(runs))
             first += len(runs)
-    return jobs
+    return [jobs[place] for place in sorted(range(len(jobs)), key=lambda place: -lengths[place])]
 
 
 def perform(name: str, parcel: bytes) -> tuple[pa.Table, dict[str, Any]]:

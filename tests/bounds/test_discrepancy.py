@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
 
 from paritylab import bounds
@@ -141,6 +142,24 @@ def test_a_unit_with_a_ceiling_keeps_its_bound_which_is_no_more_than_a_relus(hal
         assert np.all(found <= best) and np.all(best <= 1.001 * 2 ** (-half / 2) * tails + 1e-300)
         assert np.all(tails <= relus * (1 + 1e-12))
         assert np.median(tails / np.maximum(relus, 1e-300)) < 0.7 or ceiling == 6  # the ceiling is felt
+
+
+@pytest.mark.parametrize("half", [4, 6])
+def test_sigmoids_keep_their_bound_which_is_that_of_the_exact_slices(half):
+    left, right, bias = (part[:100] for part in random_units(half, seed=half + 30))
+    signs = bounds.gate_product_matrix(np.random.default_rng(half).choice([-1, 1], half))
+    found = np.abs(correlations(left, right, bias, signs, scipy.special.expit))
+    with jax.enable_x64(True):
+        slices = np.asarray(discrepancy.sigmoid_integrals(left, right, bias))
+    assert np.all(found <= 2 ** (-half / 2) * slices + 2.0**-half)
+    x = np.asarray(cube(half), float)
+    for unit in range(0, 100, 10):
+        first, second = np.sort(x @ left[unit]), x @ right[unit] + bias[unit]
+        grid = np.linspace(-1, 1, 4001) * np.abs(left[unit]).sum()
+        below = np.searchsorted(first, grid, side="right") / 2**half
+        slope = scipy.special.expit(grid[:, None] + second) * scipy.special.expit(-grid[:, None] - second)
+        exact = np.trapezoid(np.sqrt(np.minimum(below, 1 - below) * (slope**2).mean(axis=1)), grid)
+        assert 0.99 * exact <= slices[unit] <= 1.1 * exact + 0.01 * np.abs(left[unit]).sum()
 
 
 def test_bounds_in_float32_are_those_in_float64_rounded_up():

@@ -7,10 +7,12 @@ Two networks on the mixture of an easy half and the uniform one: a first layer o
 an error of at most 5% on the uniform half.
 
 A first trial (one run each): at n = 9 all of them are learned; at n = 15 the local network learns with E1,
-E7 and E5, not with E4 and not from the uniform half alone, and the dense one does not learn with E1 either.
+E7 and E5, not with E4 and not from the uniform half alone, and the dense one does not learn with E1 either. Ten seeds
+each at n = 15 say: the local network with E7 in 9, with E5 in 7, with E1 in 3, and in none with E4 or without an easy
+half; the dense one with E7 in 4 alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +27,7 @@ from ...networks.base import Recipe
 from ...statistics import wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region
+from ..base import Claim, Measured, Region, Verdict
 from .baselines import RandomSeparation, last_records
 
 LEARNED = 0.05
@@ -43,6 +45,8 @@ EXPECTED = {
     (15, "dense"): {"E1": False},
 }
 """What a first trial saw."""
+UNDECIDED: Mapping[str, Verdict] = {"n15/local/E1": "inconclusive", "n15/local/E5": "inconclusive"}
+WHY = "A first trial had one run and was lucky: three of ten seeds learn with E1 in 20,000 steps, seven with E5."
 
 
 @dataclass(frozen=True)
@@ -98,14 +102,16 @@ def claims(settings: Settings) -> list[Claim]:
         if known is None:
             continue
         learns = "learns" if known else "does not learn"
+        name = f"n{settings.pairs}/{network}/{family}"
         made.append(
             Claim(
-                f"n{settings.pairs}/{network}/{family}",
+                name,
                 f"n = {settings.pairs}, {network} first layer, easy half {family}: Adam from end to end {learns} in "
                 f"{settings.steps:,} steps; the fraction of {settings.seeds} seeds that do",
                 float(known),
                 Region(low=0.5) if known else Region(high=0.5),
-                {"quick": "holds"},
+                {"quick": "holds", "paper": UNDECIDED.get(name, "holds")},
+                WHY if name in UNDECIDED else "",
             )
         )
     return made

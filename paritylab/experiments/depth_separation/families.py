@@ -11,13 +11,16 @@ import paritylab as pl
 from ...distributions import AbstractDistribution
 from ...targets.gates import by_pattern
 from ...training.gates import Four
-from ..base import Claim, Verdict
+from ..base import Claim, Scale, Verdict
 
 
-def recorded_at_quick(claims: list[Claim], other: Mapping[str, Verdict] | None = None) -> list[Claim]:
-    """Verdicts known at the quick scale, which hold but for `other`; the paper scale has not been run yet."""
+def recorded_at_quick(
+    claims: list[Claim], other: Mapping[str, Verdict] | None = None, paper: Verdict | None = None
+) -> list[Claim]:
+    """Verdicts known at the quick scale, which hold but for `other`; at the paper's scale one for all, or none yet."""
     known = other or {}
-    return [replace(claim, recorded={"quick": known.get(claim.name, "holds")}) for claim in claims]
+    whole: Mapping[Scale, Verdict] = {} if paper is None else {"paper": paper}
+    return [replace(claim, recorded={"quick": known.get(claim.name, "holds"), **whole}) for claim in claims]
 
 
 def odd_near(value: float) -> int:

@@ -122,7 +122,7 @@ def claims(settings: Settings) -> list[Claim]:
             "the effort",
             None,
             Region(0.5, 8),
-            {},
+            {"paper": "holds"},
         )
         for effort in laws(settings)
     ] + [
@@ -132,7 +132,6 @@ def claims(settings: Settings) -> list[Claim]:
             f"largest n that was tried, {max(settings.pairs)}; the largest n that it learns",
             11.0 if max(settings.pairs) == 15 else None,
             Region(high=float(sorted(settings.pairs)[-2])),
-            {"quick": "holds"},
         )
     ]
 

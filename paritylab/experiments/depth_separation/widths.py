@@ -49,6 +49,10 @@ class Settings:
     def pairs(self) -> list[int]:
         return [pairs for pairs, _ in self.widths]
 
+    def seeds_of(self, pairs: int) -> int:
+        """Where runs are short there are more of them."""
+        return 8 * self.seeds if pairs <= 3 else self.seeds
+
 
 SETTINGS = {
     "quick": Settings(widths=((4, (8,)), (5, (12,))), seeds=16, steps=3000),
@@ -79,7 +83,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 batch=settings.batch,
                 optimizer=make_optimizer("adam"),
                 schedule=pl.LinearFall(settings.steps),
-                seeds=settings.seeds,
+                seeds=settings.seeds_of(pairs),
                 steps=settings.steps,
                 every=settings.steps // 4,
                 validation=0,

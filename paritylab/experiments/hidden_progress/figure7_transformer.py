@@ -6,12 +6,13 @@ others for its cost: a run has six million parameters where the next largest has
 
 The paper does not print the size or the rates behind this row. Here it has the size of figures 1 and 10 (embedding
 1,024, 128 heads of 8), an MLP block as wide as the embedding, and rates 0.001 and 0.0003, those of figures 6 and 10
-and the least of the caption. A cell runs for four times the printed steps, which a 10th percentile within a factor of
-four does not notice; degree 4 at batch 1, printed as 20,830 steps, is left out. The quick scale has a Transformer of
-64 dimensions and 8 heads, and asks only whether it learns.
+and the least of the caption, which race. A cell runs for four times the printed steps, which a 10th percentile within
+a factor of four does not notice. Three cells whose printed times are above 4,000 steps are left out: degree 3 at batch
+1, degree 4 at batches 1 and 4. The quick scale has a Transformer of 64 dimensions and 8 heads, and asks only whether
+it learns.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from ...names import make_optimizer
 from ...statistics import bootstrap_interval, wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, within_factor
+from ..base import Claim, Measured, Region, Verdict, within_factor
 from .grid import N, best_t10
 
 
@@ -48,13 +49,23 @@ CELLS = (
     *(Cell(2, 32, 44), Cell(3, 32, 166), Cell(4, 32, 486)),
     *(Cell(2, 128, 50), Cell(3, 128, 110), Cell(4, 128, 294)),
     *(Cell(2, 1024, 40), Cell(3, 1024, 90), Cell(4, 1024, 254)),
-    *(Cell(2, 4, 108), Cell(3, 4, 780), Cell(4, 4, 6074)),
-    *(Cell(2, 1, 286), Cell(3, 1, 4204)),
+    *(Cell(2, 4, 108), Cell(3, 4, 780), Cell(2, 1, 286)),
 )
 LONGER = 4
 """A cell runs for so many times the paper's steps."""
 LANES = 16
 """Enough to fill a GPU, and few enough that runs which have learned make room for others."""
+KNOWN: Mapping[str, Verdict] = {
+    **dict.fromkeys(("k2/B32", "k2/B4", "k3/B4", "k2/B1"), "holds"),
+    "k4/B1024": "fails",
+}
+"""Verdicts at paper scale other than inconclusive."""
+WHY = (
+    "25 seeds leave an interval that reaches beyond the factor; at batches of 128 and 1,024 the times themselves are "
+    "shorter than the paper's, by 1.6 to 3.6. With the rate 0.0003 alone they are 40, 70, 174 and 30, 60, 124 steps for "
+    "degrees 2, 3, 4, within a factor of 1.6 but for degree 4 (1.7 and 2.0): the paper may not have tried 0.001, and "
+    "its Transformer may have had another size."
+)
 
 
 @dataclass(frozen=True)
@@ -109,7 +120,8 @@ def claims(settings: Settings) -> list[Claim]:
             "rate, in steps",
             cell.t10,
             within_factor(cell.t10, cell.factor),
-            {},
+            {"paper": KNOWN.get(cell.name, "inconclusive")},
+            "" if KNOWN.get(cell.name) == "holds" else WHY,
         )
         for cell in settings.cells
     ]
@@ -146,10 +158,10 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
         axis.plot(places, [cell.t10 for cell in here], "-_", color=INKS[i], linewidth=0.9, label=f"k = {k}, the paper")
     axis.set(xscale="log", yscale="log", xlabel="batch size", ylabel="steps, 10th percentile at the best rate")
     batches = sorted({cell.batch for cell in CELLS})
-    axis.set(xlim=(0.7, 1500), ylim=(10, 30_000))
+    axis.set(xlim=(0.7, 1500), ylim=(10, 2000))
     axis.set_xticks(batches, [f"{batch:,}" for batch in batches])
     axis.minorticks_off()
     size = f"embedding {settings.embedding:,}, {settings.heads} heads"
-    axis.set_title(f"A Transformer ({size}) on k-parities of {N} bits, Adam", fontsize=10)
-    axis.legend(fontsize=8)
+    axis.set_title(f"A Transformer ({size}) on k-parities of {N} bits", fontsize=10)
+    axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return {"figure7-transformer": figure}
