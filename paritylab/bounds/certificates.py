@@ -93,7 +93,7 @@ def activation_bounds(
 
     >>> one = jnp.ones((1, 20))
     >>> [round(float(activation_bounds(phi, one, one, jnp.zeros(1))[0]), 4) for phi in (relu, relu6, sigmoid)]
-    [0.007, 0.006, 0.0035]
+    [0.007, 0.006, 0.0008]
     """
     half = left.shape[1]
     if activation is relu:

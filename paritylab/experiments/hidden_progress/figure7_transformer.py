@@ -62,9 +62,9 @@ KNOWN: Mapping[str, Verdict] = {
 """Verdicts at paper scale other than inconclusive."""
 WHY = (
     "25 seeds leave an interval that reaches beyond the factor; at batches of 128 and 1,024 the times themselves are "
-    "shorter than the paper's, by 1.6 to 3.6. With the rate 0.0003 alone they are 40, 70, 174 and 30, 60, 124 steps for "
-    "degrees 2, 3, 4, within a factor of 1.6 but for degree 4 (1.7 and 2.0): the paper may not have tried 0.001, and "
-    "its Transformer may have had another size."
+    "shorter than the paper's, by 1.6 to 3.6. With the rate 0.0003 alone they are 40, 70, 174 and 30, 60, 124 steps "
+    "for degrees 2, 3, 4, within a factor of 1.6 but for degree 4 (1.7 and 2.0): the paper may not have tried 0.001, "
+    "and its Transformer may have had another size."
 )
 
 
