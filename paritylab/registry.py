@@ -268,6 +268,9 @@ EXPERIMENTS = {
     "depth-separation/frontier": ExperimentEntry(
         "depth_separation.frontier", "the largest n that depth two learns, against width and against steps", 22
     ),
+    "depth-separation/headline": ExperimentEntry(
+        "depth_separation.headline", "the separation in one picture: error on the hard half over n, both depths", 110
+    ),
 }
 
 BOUNDS = {

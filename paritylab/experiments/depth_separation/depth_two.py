@@ -68,7 +68,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(pairs=(21,), widths=(64,), steps=400, others=(), points=16_384, every=200, lanes=6),
+    "quick": Settings(pairs=(25,), widths=(64,), steps=400, others=(), points=16_384, every=200, lanes=6),
     "paper": Settings(
         pairs=(51, 25, 21),
         widths=(16, 128, 1024, 8192),

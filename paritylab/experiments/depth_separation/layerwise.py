@@ -1,4 +1,4 @@
-"""The headline of depth-separation: networks of depth three learn random products of gates layer by layer.
+"""Depth-separation, the side that learns: networks of depth three learn random products of gates layer by layer.
 
 y = prod_i g_i(x_i, z_i) with random ORs and ANDs, under half E1 (all gates equal one fair sign) and half the uniform
 law, on which no shallow network is better than chance. One sample serves all layers.

@@ -1,0 +1,153 @@
+"""The separation in one picture: error on the hard half over n, for networks of depth three and of depth two.
+
+All of them learn D, half E1 and half uniform, on random products of n gates. The runs are those of four other
+experiments, which a store holds once: depth three layer by layer (`depth-separation/layerwise`), depth three from end
+to end (`depth-separation/end-to-end`), and depth two at several widths, up to where it learns
+(`depth-separation/frontier`) and far beyond (`depth-separation/depth-two`). Of depth two the best of all rates and
+starts counts; of depth three, layer by layer, the 19th of 20 seeds.
+"""
+
+import dataclasses
+import math
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ...figures import INKS, panels
+from ...sweep import Call, Results
+from ...training.plans import Plan
+from ..base import Claim, Measured, Region, exactly
+from . import depth_two, end_to_end, frontier, layerwise
+from .baselines import last_records
+
+GAP = 0.45
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    layerwise: layerwise.Settings
+    end_to_end: end_to_end.Settings
+    frontier: frontier.Settings
+    depth_two: depth_two.Settings
+
+    @property
+    def far(self) -> list[int]:
+        """Where both depths were tried, and depth two does not learn."""
+        return sorted(set(self.depth_two.pairs) & set(self.layerwise.one_step))
+
+    @property
+    def widths(self) -> list[int]:
+        """Of depth two, those that were tried on both sides of the frontier, or all if there is none."""
+        both = set(self.frontier.widths) & set(self.depth_two.widths)
+        return sorted(both or {*self.frontier.widths, *self.depth_two.widths})
+
+
+SETTINGS = {
+    scale: Settings(
+        layerwise.SETTINGS[scale], end_to_end.SETTINGS[scale], frontier.SETTINGS[scale], depth_two.SETTINGS[scale]
+    )
+    for scale in ("quick", "paper")
+}
+
+
+def plan(settings: Settings) -> Iterator[Plan | Call]:
+    yield from _labelled("layerwise", layerwise.plan(settings.layerwise))
+    yield from _labelled("end-to-end", end_to_end.plan(settings.end_to_end))
+    yield from _labelled("frontier", frontier.plan(settings.frontier))
+    yield from _labelled("depth-two", depth_two.plan(settings.depth_two))
+
+
+def _labelled(source: str, parts: Iterable[Plan | Call]) -> Iterator[Plan | Call]:
+    for part in parts:
+        if isinstance(part, Call):
+            yield dataclasses.replace(part, labels={**part.labels, "source": source})
+        else:
+            yield dataclasses.replace(part, columns={**part.columns, "source": np.full(len(part), source)})
+
+
+def part(results: Results, source: str) -> Results:
+    """The runs of one of the experiments."""
+    rows = results.arrow.filter(pc.equal(results.arrow.column("source"), source))
+    known = [name for name in rows.column_names if rows.column(name).null_count < len(rows)]
+    return Results(rows.select(known), 0)
+
+
+def depth_three(results: Results) -> pd.DataFrame:
+    """Layer by layer with no layer given: the median error over seeds and the 19th of 20, by n."""
+    table = part(results, "layerwise").table()
+    errors = table[table.route == "one step"].groupby("n").hard_error
+    worst = errors.apply(lambda each: np.sort(each)[math.ceil(layerwise.LEARNED * len(each)) - 1])
+    return pd.DataFrame({"median": errors.median(), "worst": worst})
+
+
+def depth_two_errors(settings: Settings, results: Results) -> pd.DataFrame:
+    """The least error of depth two with ReLU units for each n and width, trained for the longest time."""
+    near = frontier.best_errors(part(results, "frontier"))
+    near = near[near.given_steps == max(settings.frontier.steps)]
+    ends = last_records(part(results, "depth-two").curves())
+    far = ends[ends.activation == "ReLU"].groupby(["pairs", "width"], as_index=False).hard_error.min()
+    return pd.concat([near, far])[["pairs", "width", "hard_error"]].sort_values("pairs")
+
+
+def claims(settings: Settings) -> list[Claim]:
+    return [
+        Claim(
+            f"n{n}/gap",
+            f"n = {n}: depth three learns layer by layer what no network of depth two does; the least error of depth "
+            "two on the hard half less that of the 19th of 20 seeds of depth three",
+            0.5,
+            Region(low=GAP),
+            {"quick": "holds"},
+        )
+        for n in settings.far
+    ]
+
+
+def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+    """Errors are of samples of 10,000 points and more: both together are known to within 2%."""
+    three, ends = depth_three(results), last_records(part(results, "depth-two").curves())
+    least = ends.groupby("pairs").hard_error.min()
+    return {f"n{n}/gap": exactly(float(least[n] - three.worst[n])) for n in settings.far}
+
+
+def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+    figure, axes = panels(1, 1, width=7.2, height=3.8)
+    axis = axes[0, 0]
+    _draw_three(axis, settings, results)
+    errors = depth_two_errors(settings, results)
+    for i, width in enumerate(settings.widths):
+        rows = errors[errors.width == width]
+        axis.plot(
+            rows.pairs, rows.hard_error, "s^Dv"[i % 4], color="0.15", linestyle=("-", "--", ":", "-.")[i % 4],
+            linewidth=0.9, markersize=4, fillstyle="none", label=f"depth two, {width:,} units: best",
+        )  # fmt: skip
+    axis.axhline(0.5, color="0.6", linewidth=0.8)
+    axis.axhline(layerwise.ERROR, color="0.6", linewidth=0.8, linestyle="--")
+    sizes = (*settings.layerwise.one_step, *settings.frontier.pairs, *settings.depth_two.pairs)
+    places = sorted({*sizes, settings.end_to_end.pairs})
+    axis.set_xscale("log")
+    axis.set_yscale("symlog", linthresh=1e-3)
+    axis.set(xlabel="gates n", ylabel="error on the hard half", ylim=(-2e-4, 0.8))
+    axis.set_yticks([0, 0.001, 0.01, 0.1, 0.5], ["0", "0.1%", "1%", "10%", "50%"])
+    axis.set_xticks(places, [str(n) for n in places], fontsize=7)
+    axis.minorticks_off()
+    axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axis.set_title("Products of n gates: depth three learns them, depth two stays at chance", fontsize=10)
+    return {"headline": figure}
+
+
+def _draw_three(axis: Axes, settings: Settings, results: Results) -> None:
+    three = depth_three(results)
+    words = "depth three, layer by layer"
+    axis.plot(three.index, three["median"], "o-", color=INKS[0], label=f"{words}: median")
+    axis.plot(three.index, three.worst, "o:", color=INKS[0], fillstyle="none", label=f"{words}: 19th of 20")
+    ends = end_to_end.finals(part(results, "end-to-end"))
+    for i, network in enumerate(dict.fromkeys(network for network, _ in settings.end_to_end.cases)):
+        here = ends[(ends.architecture == network) & (ends.family == "E1")]
+        places = np.full(len(here), settings.end_to_end.pairs)
+        words = f"depth three from end to end, {network}: seeds"
+        axis.plot(places, here.hard_error, "Px"[i], color=INKS[1], markersize=5, alpha=0.7, label=words)
