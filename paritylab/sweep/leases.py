@@ -35,6 +35,10 @@ class AbstractLeases(abc.ABC):
         """Whether the lease could be had; it is held from now on."""
 
     @abc.abstractmethod
+    def holds(self, name: str) -> bool:
+        """Whether this process took the lease and has not given it back."""
+
+    @abc.abstractmethod
     def give_back(self, name: str) -> None:
         """Lets go of a lease that is held."""
 
@@ -72,6 +76,9 @@ class LockLeases(AbstractLeases):
                 self._held[name] = handle
                 return True
             os.close(handle)
+
+    def holds(self, name: str) -> bool:
+        return name in self._held
 
     def give_back(self, name: str) -> None:
         (self.folder / name).unlink(missing_ok=True)
@@ -147,6 +154,9 @@ class HeartbeatLeases(AbstractLeases):
             return (self.folder / name).read_text().startswith(self.owner)
         except FileNotFoundError:
             return False
+
+    def holds(self, name: str) -> bool:
+        return name in self._held
 
     def give_back(self, name: str) -> None:
         with self._lock:

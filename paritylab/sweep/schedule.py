@@ -143,9 +143,10 @@ class Scheduler:
                 self._collect()
                 self._tell()
         finally:
-            for future, (job, _) in self.busy.items():
+            for future in self.busy:
                 future.cancel()
-                self.store.leases.give_back(job.name)
+            for name in filter(self.store.leases.holds, self._left):  # Ctrl-C may come right after one was taken
+                self.store.leases.give_back(name)
         return self.failed
 
     def _submit(self) -> None:

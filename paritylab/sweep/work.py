@@ -307,7 +307,7 @@ class Calls(AbstractWork):
         return max(1, int(JOB_SECONDS / 10 / longest)) if longest > 0 else 1
 
     def seconds(self, platform: str) -> float:
-        return sum(call.seconds for call in self.calls)
+        return float(sum(call.seconds for call in self.calls))
 
     def configuration(self) -> list[Any]:
         return [canonical(call.configuration) for call in self.calls]
