@@ -11,7 +11,13 @@ from paritylab.report.gallery import LARGEST, exhibits, results_of, write_galler
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 
 
-@pytest.mark.parametrize("name", [about["experiment"] for about in exhibits(GALLERY)])
+def exhibit(name):
+    """Those whose intervals take seconds are for `make acceptance`."""
+    slow = ("hidden-progress/fig2-left", "hidden-progress/fig7-transformer", "hidden-progress/fig10")
+    return pytest.param(name, marks=pytest.mark.acceptance if name in (*slow, "depth-separation/samples") else ())
+
+
+@pytest.mark.parametrize("name", [exhibit(about["experiment"]) for about in exhibits(GALLERY)])
 def test_the_claims_of_an_exhibit_follow_from_its_table(name):
     about = next(each for each in exhibits(GALLERY) if each["experiment"] == name)
     place = GALLERY / name.replace("/", "-")

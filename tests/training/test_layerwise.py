@@ -29,7 +29,7 @@ def support_of(circuit, law):
     return SamplePatterns(np.asarray(x, float), np.asarray(y, float), np.asarray(mass, float))
 
 
-@pytest.mark.parametrize("towards", [-1, 1])
+@pytest.mark.parametrize("towards", [-1, pytest.param(1, marks=pytest.mark.acceptance)])
 def test_autodiff_through_the_engine_and_sample_tables_agree(towards):
     """Full-batch gradient descent on the pooled lowest level, then on the level above what became of it."""
     sample = pl.draw(pl.Generative(CIRCUIT), POINTS, key=pl.root_key(3))
