@@ -39,15 +39,11 @@ class Job(NamedTuple):
 def jobs_of(works: Iterable[AbstractWork], platform: str, runs_per_job: int | None = None) -> list[Job]:
     """All runs, cut into jobs; the same for everyone who asks, so that leases on jobs have a meaning.
 
-    The longest come first, so that none of them is left at the end with one worker; and what would be a single job is
-    cut in two, if its lanes can still be filled.
+    The longest come first, so that none of them is left at the end with one worker.
     """
-    works, jobs, lengths = list(works), [], []
-    alone = len(works) == 1
+    jobs, lengths = [], []
     for work in works:
         size = work.runs_per_job(platform) if runs_per_job is None else runs_per_job
-        if alone and runs_per_job is None and size >= len(work) >= 2 * work.fewest_per_job(platform):
-            size = -(-len(work) // 2)
         seconds = np.nan_to_num(work.seconds(platform)) / max(len(work), 1)
         first = 0
         while first < len(work):

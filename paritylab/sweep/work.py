@@ -79,10 +79,6 @@ class AbstractWork(abc.ABC):
     def runs_per_job(self, platform: str) -> int:
         """How many runs a job should hold."""
 
-    def fewest_per_job(self, platform: str) -> int:
-        """With fewer runs a job would take as long."""
-        return 1
-
     @abc.abstractmethod
     def seconds(self, platform: str) -> float:
         """How long all runs take at the most on one core or one GPU, roughly; NaN if nothing is known."""
@@ -158,11 +154,8 @@ class Training(AbstractWork):
     def take(self, runs: Int[np.ndarray, " some"]) -> "Training":
         return Training(self.plan.take(runs))
 
-    def fewest_per_job(self, platform: str) -> int:
-        return self.plan.size(platform).lanes
-
     def runs_per_job(self, platform: str) -> int:
-        lanes = self.fewest_per_job(platform)
+        lanes = self.plan.size(platform).lanes
         in_time = JOB_SECONDS * len(self) / max(self.seconds(platform), 1e-9)
         return int(np.clip(in_time, lanes, 4 * lanes))
 

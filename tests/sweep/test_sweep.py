@@ -47,12 +47,6 @@ def test_plans_of_one_shape_go_together():
     assert len(set(names)) == 40
 
 
-@pytest.mark.parametrize(("lanes", "jobs"), [(5, [5, 5]), (4, [5, 5]), (10, [10]), (1, [4, 4, 2])])
-def test_what_would_be_one_job_is_cut_in_two_if_its_lanes_are_filled(lanes, jobs):
-    plan = pl.plan(pl.Uniform(pl.Parity(10, (0, 1))), pl.MLP(4), seeds=10, steps=100, lanes=lanes)
-    assert [len(job.runs) for job in Sweep([plan]).jobs("cpu")] == jobs
-
-
 @pytest.mark.acceptance
 def test_a_sweep_gives_what_training_gives(pool, tmp_path):
     sweep = training(records=(pl.FreshError(), pl.Weights((0, 1))), record_every=100)
