@@ -84,7 +84,7 @@ def activation_bounds(
     right: Float[Array, "units half"],
     bias: Float[Array, " units"],
 ) -> Float[Array, " units"]:
-    """A bound on |E[F phi(t)]| for each unit, t = <w, x> + <v, z> + b, from those of ReLUs.
+    """A bound on |E[F phi(t)]| for each unit, t = <w, x> + <v, z> + b: phi is an integral or a sum of products.
 
     - ReLU6 is clip(t, 0, 6), an integral of smaller rectangles than a ReLU.
     - A sigmoid is an integral of products too, see `sigmoid_integrals`, in two ways: either half may be that of the

@@ -94,8 +94,8 @@ def work_off(
             for name in wanted:
                 try:
                     with sweep_bar(quiet) as watch:
-                        results = do_runs(name, scale, store, executor=hands, watch=watch)
-                    written.append(desk.submit(write_up, name, scale, out, store, results))
+                        done = do_runs(name, scale, store, executor=hands, watch=watch)
+                    written.append(desk.submit(write_up, name, scale, out, *done))
                 except IncompleteError as error:
                     typer.echo(f"paritylab: {error}", err=True)
                     trouble = True

@@ -36,7 +36,7 @@ def reproduce(
     watch: Callable[[Progress], None] | None = None,
 ) -> dict[str, Any]:
     """Does one experiment and writes what came out to a folder of its own; also returns that."""
-    return write_up(name, scale, out, store, do_runs(name, scale, store, executor=executor, watch=watch))
+    return write_up(name, scale, out, *do_runs(name, scale, store, executor=executor, watch=watch))
 
 
 def do_runs(
@@ -46,22 +46,24 @@ def do_runs(
     *,
     executor: Executor | None = None,
     watch: Callable[[Progress], None] | None = None,
-) -> Results:
-    """The runs of an experiment, all of them."""
+) -> tuple[Results, list[dict[str, Any]]]:
+    """The runs of an experiment, all of them, and the manifests of the jobs behind them."""
     experiment = load(name)
     results = Sweep(experiment.plan(experiment.SETTINGS[scale])).run(store, executor=executor, watch=watch)
     if results.missing:
         raise IncompleteError(name, results)
-    return results
+    return results, jobs_of(results, store)
 
 
-def write_up(name: str, scale: Scale, out: Path, store: Store, results: Results) -> dict[str, Any]:
-    """Judges the runs of an experiment, draws them, and writes it all to a folder; also returns what it wrote."""
+def write_up(name: str, scale: Scale, out: Path, results: Results, jobs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Judges the runs of an experiment, draws them, and writes it all to a folder; also returns what it wrote.
+
+    It asks no store, which may be growing meanwhile in another thread.
+    """
     experiment = load(name)
     settings = experiment.SETTINGS[scale]
     folder = out / scale / name
     folder.mkdir(parents=True, exist_ok=True)
-    jobs = jobs_of(results, store)
     seconds = sum(job["seconds"] for job in jobs)
     about = {
         "experiment": name,

@@ -36,6 +36,10 @@ class Results:
         """What was recorded: one row per run and recorded step."""
         return curves_of(self.arrow)
 
+    def part(self, label: str, value: str) -> "Results":
+        """The runs with this label, without the columns that only others have; for sweeps of several kinds of runs."""
+        return Results(_without_empty(self.arrow.filter(pc.equal(self.arrow.column(label), value))), 0)
+
 
 class Sweep:
     """Plans of training and calls of functions, of any number of shapes.

@@ -8,12 +8,10 @@ starts counts; of depth three, layer by layer, the 19th of 20 seeds.
 """
 
 import dataclasses
-import math
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
-import pyarrow.compute as pc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -69,26 +67,18 @@ def _labelled(source: str, parts: Iterable[Plan | Call]) -> Iterator[Plan | Call
             yield dataclasses.replace(part, columns={**part.columns, "source": np.full(len(part), source)})
 
 
-def part(results: Results, source: str) -> Results:
-    """The runs of one of the experiments."""
-    rows = results.arrow.filter(pc.equal(results.arrow.column("source"), source))
-    known = [name for name in rows.column_names if rows.column(name).null_count < len(rows)]
-    return Results(rows.select(known), 0)
-
-
 def depth_three(results: Results) -> pd.DataFrame:
     """Layer by layer with no layer given: the median error over seeds and the 19th of 20, by n."""
-    table = part(results, "layerwise").table()
+    table = results.part("source", "layerwise").table()
     errors = table[table.route == "one step"].groupby("n").hard_error
-    worst = errors.apply(lambda each: np.sort(each)[math.ceil(layerwise.LEARNED * len(each)) - 1])
-    return pd.DataFrame({"median": errors.median(), "worst": worst})
+    return pd.DataFrame({"median": errors.median(), "worst": errors.apply(layerwise.nearly_worst)})
 
 
 def depth_two_errors(settings: Settings, results: Results) -> pd.DataFrame:
     """The least error of depth two with ReLU units for each n and width, trained for the longest time."""
-    near = frontier.best_errors(part(results, "frontier"))
+    near = frontier.best_errors(results.part("source", "frontier"))
     near = near[near.given_steps == max(settings.frontier.steps)]
-    ends = last_records(part(results, "depth-two").curves())
+    ends = last_records(results.part("source", "depth-two").curves())
     far = ends[ends.activation == "ReLU"].groupby(["pairs", "width"], as_index=False).hard_error.min()
     return pd.concat([near, far])[["pairs", "width", "hard_error"]].sort_values("pairs")
 
@@ -109,7 +99,7 @@ def claims(settings: Settings) -> list[Claim]:
 
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:
     """Errors are of samples of 10,000 points and more: both together are known to within 2%."""
-    three, ends = depth_three(results), last_records(part(results, "depth-two").curves())
+    three, ends = depth_three(results), last_records(results.part("source", "depth-two").curves())
     least = ends.groupby("pairs").hard_error.min()
     return {f"n{n}/gap": exactly(float(least[n] - three.worst[n])) for n in settings.far}
 
@@ -145,7 +135,7 @@ def _draw_three(axis: Axes, settings: Settings, results: Results) -> None:
     words = "depth three, layer by layer"
     axis.plot(three.index, three["median"], "o-", color=INKS[0], label=f"{words}: median")
     axis.plot(three.index, three.worst, "o:", color=INKS[0], fillstyle="none", label=f"{words}: 19th of 20")
-    ends = end_to_end.finals(part(results, "end-to-end"))
+    ends = end_to_end.finals(results.part("source", "end-to-end"))
     for i, network in enumerate(dict.fromkeys(network for network, _ in settings.end_to_end.cases)):
         here = ends[(ends.architecture == network) & (ends.family == "E1")]
         places = np.full(len(here), settings.end_to_end.pairs)

@@ -248,6 +248,11 @@ def learned_share(rows: pd.DataFrame) -> float:
     return float(np.mean((rows.hard_error <= ERROR) & (rows.easy_error <= 1e-12)))
 
 
+def nearly_worst(errors: pd.Series) -> float:
+    """The 19th of 20, or what is that of another number of seeds."""
+    return float(np.sort(errors)[math.ceil(LEARNED * len(errors)) - 1])
+
+
 def needed(rows: pd.DataFrame) -> float:
     """The least size from which on 19 of 20 seeds have learned."""
     shares = [learned_share(rows[rows["size"] == size]) >= LEARNED for size in SIZES]
@@ -304,7 +309,7 @@ def _draw_errors(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
         rows = rows if route == "one step" else rows[rows["size"] == rows.n.map({n: size_of(n) for n in sizes})]
         by_n = rows.groupby("n").hard_error
         axis.plot(sizes, by_n.median()[list(sizes)], marker="os"[i], markersize=4, label=f"{words}: median", **ink(i))
-        worst = by_n.apply(lambda errors: np.sort(errors)[math.ceil(LEARNED * len(errors)) - 1])[list(sizes)]
+        worst = by_n.apply(nearly_worst)[list(sizes)]
         axis.plot(sizes, worst, marker="os"[i], markersize=4, fillstyle="none", linewidth=0.8,
                   label="19th of 20 seeds", color=ink(i)["color"], linestyle=":")  # fmt: skip
     axis.axhline(0.5, color="0.5", linewidth=0.8)
