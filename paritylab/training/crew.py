@@ -315,6 +315,8 @@ LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 16384, 2**32)}
 """The least and the most lanes, and the bytes that they may take together."""
 BLOCK_BYTES = 10 * 2**32
 """What the steps of a block may write."""
+SMALL_STEP, UNROLLED = 2**17, 10
+"""A step of one run that writes no more bytes is small: so many of them are written out in a row."""
 
 
 def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
@@ -349,6 +351,11 @@ def choose_block(rule: AbstractRule, one: Numbers, lanes: int, every: int, platf
         return 1
     steps = np.clip(BLOCK_BYTES / (lanes * bytes_of_a_step(rule, one)), 20, 160)
     return max(1, int(steps) // every)
+
+
+def choose_unrolled(rule: AbstractRule, one: Numbers, every: int, platform: str) -> int:
+    """How many steps the loop over steps writes out: on a GPU counting is a launch, felt if steps are small."""
+    return min(every, UNROLLED) if platform != "cpu" and bytes_of_a_step(rule, one) <= SMALL_STEP else 1
 
 
 def bytes_of_a_step(rule: AbstractRule, one: Numbers) -> int:

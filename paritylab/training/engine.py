@@ -157,7 +157,7 @@ def _steps(
     def step(i: Int[Array, ""], state: PyTree) -> PyTree:
         return keep(jax.vmap(one)(state, orders.key, lanes.step + i, orders.own), state)
 
-    return jax.lax.fori_loop(0, program.every, step, lanes.state)
+    return jax.lax.fori_loop(0, program.every, step, lanes.state, unroll=program.unrolled)
 
 
 def _due(

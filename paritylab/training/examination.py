@@ -2,8 +2,8 @@
 
 The whole batch is 8,192 points, and a run is asked every ten steps. So it is asked on levels:
 
-- `witnesses`: 32 points of the run's own, at first the first of the batch, which a network that knows
-  nothing passes once in 2**32 times; then those that it got wrong most recently. A network that is
+- `witnesses`: 16 points of the run's own, at first the first of the batch, which a network that knows
+  nothing passes once in 2**16 times; then those that it got wrong most recently. A network that is
   almost right can stay almost right for thousands of steps; the points that it still gets wrong are
   mostly those that it got wrong before;
 - `second look`: the first 512 points;
@@ -22,8 +22,9 @@ from ..cube import root_key
 from ..distributions.base import Examples
 from ..networks.base import Network, outputs
 
-WITNESSES, SECOND_LOOK, BLOCK = 32, 512, 512
-"""The points that are drawn together: the first witnesses, those up to the second look, the others in blocks."""
+WITNESSES = 16
+FIRST_DRAW, SECOND_LOOK, BLOCK = 32, 512, 512
+"""The points that are drawn together: the first, those up to the second look, the others in blocks."""
 VALIDATION_STREAM = 1
 
 Draw = Callable[[PRNGKeyArray, int], Examples]
@@ -46,12 +47,13 @@ class Witnesses(NamedTuple):
 
 
 def first_witnesses(draw: Draw) -> Witnesses:
-    return Witnesses(*_points(draw, WITNESSES), jnp.zeros((), jnp.int32))
+    x, y = _points(draw, FIRST_DRAW)
+    return Witnesses(x[:WITNESSES], y[:WITNESSES], jnp.zeros((), jnp.int32))
 
 
 def examination_levels(validation: int) -> tuple[str, ...]:
     """The levels that a validation batch of this size has; the last one looks at all of it."""
-    if validation <= WITNESSES:
+    if validation <= FIRST_DRAW:
         return ("all",)
     return ("witnesses", *(("second look",) if validation > SECOND_LOOK else ()), "all")
 
@@ -77,11 +79,11 @@ def examine(
 
 
 def _points(draw: Draw, count: int) -> Examples:
-    """The first `count` points of the validation batch, and up to a block more."""
+    """The first `count` points of the validation batch, or up to a block more."""
     key = jr.fold_in(root_key(0), VALIDATION_STREAM)
-    first = min(WITNESSES, count)
+    first = min(FIRST_DRAW, count)
     parts = [draw(jr.fold_in(key, 0), first)]
-    if count > WITNESSES:
+    if count > FIRST_DRAW:
         parts.append(draw(jr.fold_in(key, 1), min(SECOND_LOOK, count) - first))
     if count > SECOND_LOOK:
         blocks = 2 + jnp.arange(-(-(count - SECOND_LOOK) // BLOCK), dtype=jnp.int32)

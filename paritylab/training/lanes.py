@@ -30,6 +30,8 @@ class Program:
     keep: bool = False
     block: int = 1
     """How many rounds go by before lanes are looked at closely, filled and recorded."""
+    unrolled: int = 1
+    """How many steps are written out one after the other inside the loop over steps."""
 
     def whole(self, own: Numbers, common: Numbers) -> Numbers:
         """All numbers of one run, from its own and those that all runs share."""

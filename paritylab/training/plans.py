@@ -20,7 +20,16 @@ from jaxtyping import Array, Int, PRNGKeyArray, UInt32
 from ..cube import root_key
 from ..distributions import AbstractDistribution, Points
 from ..networks.base import Recipe
-from .crew import Ensemble, Status, bytes_of_a_step, choose_block, choose_lanes, precision, work_through
+from .crew import (
+    Ensemble,
+    Status,
+    bytes_of_a_step,
+    choose_block,
+    choose_lanes,
+    choose_unrolled,
+    precision,
+    work_through,
+)
 from .jumps import Jumps, check_jumps
 from .lanes import Program
 from .losses import Confidence
@@ -193,7 +202,8 @@ class Plan:
             width = cell.lanes or choose_lanes(cell.rule, one, platform)
             # Records are kept at steps that a longer block would pass over.
             block = 1 if records else choose_block(cell.rule, one, width, cell.every, platform)
-        program = Program(cell.rule, width, cell.every, cell.shared, records, cell.keep, block)
+            unrolled = choose_unrolled(cell.rule, one, cell.every, platform)
+        program = Program(cell.rule, width, cell.every, cell.shared, records, cell.keep, block, unrolled)
         limits = np.array([each.steps for each in self.cells], np.int32)[self.cell]
         races = None if self.race is None else Races(self.race, self.cell, self.shares, cell.every)
         return Ensemble(program, own, common, self.seeds.init, self.seeds.data, limits, cell.float64, races)

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import paritylab as pl
-from paritylab.training.crew import choose_block, work_through
+from paritylab.training.crew import choose_block, choose_unrolled, work_through
 from paritylab.training.train import plan
 
 TASK = pl.Uniform(pl.Parity(20, (3, 7)))
 
 
-def in_blocks(ensemble, block, **options):
-    program = dataclasses.replace(ensemble.program, block=block)
+def in_blocks(ensemble, block, unrolled=1, **options):
+    program = dataclasses.replace(ensemble.program, block=block, unrolled=unrolled)
     return work_through(dataclasses.replace(ensemble, program=program), **options)
 
 
@@ -37,10 +37,11 @@ def mixed():
     return ensemble, alone
 
 
-@pytest.mark.parametrize(("block", "refill"), [(3, True), (8, True), (8, False)])
-def test_blocks_change_no_bit(mixed, block, refill):
+@pytest.mark.parametrize(("block", "refill", "unrolled"), [(3, True, 1), (8, True, 4), (8, False, 10)])
+def test_blocks_change_no_bit(mixed, block, refill, unrolled):
+    """Nor do steps that are written out in a row, four of ten or all."""
     ensemble, alone = mixed
-    assert_same(alone, in_blocks(ensemble, block, refill=refill))
+    assert_same(alone, in_blocks(ensemble, block, unrolled, refill=refill))
 
 
 @pytest.mark.acceptance
@@ -70,3 +71,4 @@ def test_blocks_are_for_gpus_and_short():
     rule, one = ensemble.program.rule, tuple(array[0] for array in ensemble.own)
     assert choose_block(rule, one, 128, 10, "cpu") == choose_block(rule, one, 2**20, 1000, "gpu") == 1
     assert choose_block(rule, one, 128, 10, "gpu") == 16 and choose_block(rule, one, 2**20, 10, "gpu") == 2
+    assert choose_unrolled(rule, one, 10, "cpu") == 1 and choose_unrolled(rule, one, 500, "gpu") == 10
