@@ -13,7 +13,7 @@ which are near the exact ones where Chernoff's bound loses a factor of two in al
 `activation_bounds`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,7 @@ from ...networks.activations import Activation
 from ...statistics import wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict, exactly
+from ..base import Claim, Measured, Region, exactly
 from .baselines import LAWS, RATES, RandomSeparation, last_records, rates_of, shallow
 
 ACTIVATIONS: dict[str, Activation] = {
@@ -41,7 +41,11 @@ ACTIVATIONS: dict[str, Activation] = {
 }
 LEAST_HINGE = {21: 0.8, 25: 0.95, 51: 0.95}
 """What is claimed of every network's certificate."""
-KNOWN: Mapping[Scale, Verdict] = {"quick": "holds"}
+SMALL_OUTPUTS = (
+    "Two of the 84 networks prove 0.363: 8,192 units of ReLU and of ReLU6 from the Gaussian start with the least rate. "
+    "Their weights allow a correlation of 0.076, which proves a hinge loss of 0.92; but their outputs are small, "
+    "E|N| = 0.28, and Z1 divides by that."
+)
 MARKS = "os^D"
 
 
@@ -115,14 +119,12 @@ def claims(settings: Settings) -> list[Claim]:
                 f"{words}: the error on the hard half stays within 2% of one half; the least error of all networks",
                 0.5,
                 Region(0.48, 0.52),
-                KNOWN,
             ),
             Claim(
                 f"n{pairs}/easy",
                 f"{words}: the easy half alone is learned; the median error there",
                 None,
                 Region(high=0.01),
-                KNOWN,
             ),
             Claim(
                 f"n{pairs}/certificate",
@@ -130,7 +132,6 @@ def claims(settings: Settings) -> list[Claim]:
                 f"{LEAST_HINGE[pairs]}; the least proven loss",
                 None,
                 Region(low=LEAST_HINGE[pairs]),
-                KNOWN,
             ),
             Claim(
                 f"n{pairs}/z1",
@@ -138,7 +139,7 @@ def claims(settings: Settings) -> list[Claim]:
                 "least 0.4; the least proven",
                 None,
                 Region(low=0.4),
-                KNOWN,
+                *(("fails", SMALL_OUTPUTS) if pairs == 21 else ("holds",)),
             ),
             Claim(
                 f"n{pairs}/violations",
@@ -146,7 +147,6 @@ def claims(settings: Settings) -> list[Claim]:
                 "errors; the number that are",
                 0,
                 Region(0, 0),
-                KNOWN,
             ),
         ]
     return made
