@@ -90,8 +90,11 @@ def progress_bar(quiet: bool) -> Iterator["Callable[[Status], None] | None"]:
 
 
 @contextmanager
-def sweep_bar(quiet: bool) -> Iterator["Callable[[Progress], None] | None"]:
-    """A bar on standard error for a sweep; its estimate supposes that things go on as they went so far."""
+def sweep_bar(quiet: bool, words: Callable[[], str] = str) -> Iterator["Callable[[Progress], None] | None"]:
+    """A bar on standard error for a sweep; its estimate supposes that things go on as they went so far.
+
+    `words` says what is to be added to the estimate.
+    """
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -101,7 +104,7 @@ def sweep_bar(quiet: bool) -> Iterator["Callable[[Progress], None] | None"]:
             known = status.seconds_left == status.seconds_left
             left = f"about {duration(status.seconds_left)} left" if known else "starting workers, compiling"
             failed = f", {status.failed} jobs failed" if status.failed else ""
-            progress.update(task, completed=status.runs_done, total=status.runs, left=left + failed)
+            progress.update(task, completed=status.runs_done, total=status.runs, left=left + words() + failed)
 
         yield watch
 

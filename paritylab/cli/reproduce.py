@@ -1,8 +1,8 @@
 """`paritylab reproduce` and `paritylab report`."""
 
 import os
-from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,9 +77,9 @@ def use_data(folder: Path) -> None:
 def work_off(
     wanted: list[str], scale: Any, out: Path, store: Any, executor: str | None, quiet: bool
 ) -> tuple[bool, bool]:
-    """Does one experiment after the other; whether it was interrupted, and whether some could not be done.
+    """Does all experiments; whether it was interrupted, and whether some could not be done.
 
-    One is drawn and judged in a thread while the workers are busy with the next.
+    One is drawn and judged in a thread while the workers are busy with others.
     """
     import matplotlib
 
@@ -88,31 +88,35 @@ def work_off(
     from ..sweep.schedule import StoreCannotBeWritten
 
     matplotlib.use("agg")  # windows belong to the main thread, and nothing is shown
-    trouble, written = False, deque[Future[dict[str, Any]]]()
+    trouble, written = False, list[Future[None]]()
+
+    def write_and_say(name: str, *found: Any) -> None:
+        about = write_up(name, scale, out, *found)
+        typer.echo(f"{name}: {about['title']} ({duration(about['seconds'])} of work)", err=True)
+
     try:
         with ThreadPoolExecutor(1) as desk, kind_to_wrong_input(), executor_of(executor) as hands:
-            for name in wanted:
-                try:
-                    with sweep_bar(quiet) as watch:
-                        done = do_runs(name, scale, store, executor=hands, watch=watch)
-                    written.append(desk.submit(write_up, name, scale, out, *done))
-                except IncompleteError as error:
-                    typer.echo(f"paritylab: {error}", err=True)
-                    trouble = True
-                while len(written) > 1:
-                    say_done(written.popleft().result())
-            for last in written:
-                say_done(last.result())
+            said = lambda: f" for those begun, {sum(each.done() for each in written)} of {len(wanted)} experiments done"
+            with (
+                sweep_bar(quiet, said) as watch,
+                closing(do_runs(wanted, scale, store, executor=hands, watch=watch)) as done,
+            ):
+                for name, results, jobs in done:
+                    if results.missing:
+                        typer.echo(f"paritylab: {IncompleteError(name, results)}", err=True)
+                        trouble = True
+                    else:
+                        written.append(desk.submit(write_and_say, name, results, jobs))
+                    for each in filter(Future.done, written):
+                        each.result()  # what went wrong there is said now, not after the last experiment
+            for each in written:
+                each.result()
     except KeyboardInterrupt:
         return True, trouble
     except StoreCannotBeWritten as error:
         typer.echo(f"paritylab: {error}", err=True)
         return False, True
     return False, trouble
-
-
-def say_done(about: dict[str, Any]) -> None:
-    typer.echo(f"{about['experiment']}: {about['title']} ({duration(about['seconds'])} of work)", err=True)
 
 
 def named(row: dict[str, Any], wanted: list[str]) -> bool:

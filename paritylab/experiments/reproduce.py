@@ -2,9 +2,11 @@
 
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor
+from contextlib import nullcontext
 from dataclasses import asdict, is_dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,8 @@ import pyarrow.parquet as pq
 from ..documents import document
 from ..figures import LOOK, save
 from ..registry import EXPERIMENTS
-from ..sweep.schedule import Progress
+from ..sweep.executors import executor_of
+from ..sweep.schedule import Job, Progress, Scheduler
 from ..sweep.store import Store
 from ..sweep.sweep import Results, Sweep
 from .base import Claim, Experiment, Measured, Scale, judge, load
@@ -36,23 +39,42 @@ def reproduce(
     watch: Callable[[Progress], None] | None = None,
 ) -> dict[str, Any]:
     """Does one experiment and writes what came out to a folder of its own; also returns that."""
-    return write_up(name, scale, out, *do_runs(name, scale, store, executor=executor, watch=watch))
+    with nullcontext(executor) if executor is not None else executor_of(None) as hands:
+        ((_, results, jobs),) = do_runs([name], scale, store, executor=hands, watch=watch)
+    if results.missing:
+        raise IncompleteError(name, results)
+    return write_up(name, scale, out, results, jobs)
 
 
 def do_runs(
-    name: str,
+    names: Iterable[str],
     scale: Scale,
     store: Store,
     *,
-    executor: Executor | None = None,
+    executor: Executor,
     watch: Callable[[Progress], None] | None = None,
-) -> tuple[Results, list[dict[str, Any]]]:
-    """The runs of an experiment, all of them, and the manifests of the jobs behind them."""
-    experiment = load(name)
-    results = Sweep(experiment.plan(experiment.SETTINGS[scale])).run(store, executor=executor, watch=watch)
-    if results.missing:
-        raise IncompleteError(name, results)
-    return results, jobs_of(results, store)
+) -> Generator[tuple[str, Results, list[dict[str, Any]]], None, None]:
+    """The runs of each experiment and the manifests of the jobs behind them, as soon as they are there.
+
+    A worker for whom one experiment has no more to do begins with the next.
+    """
+    under_way: dict[str, tuple[Sweep, list[Job]]] = {}
+
+    def lots() -> Iterator[list[Job]]:
+        for name in names:
+            experiment = load(name)
+            sweep = Sweep(experiment.plan(experiment.SETTINGS[scale]))
+            jobs = sweep.jobs(getattr(executor, "platform", None))
+            under_way[name] = sweep, jobs
+            yield jobs
+
+    scheduler = Scheduler(lots(), store, executor, watch=watch)
+    for _ in chain(scheduler.rounds(), [None]):  # a last lot may hold nothing new, and then it has no round
+        for name in [name for name, (_, jobs) in under_way.items() if scheduler.through(jobs)]:
+            sweep, jobs = under_way.pop(name)
+            own = {job.name for job in jobs}
+            results = sweep.results(store, [failure for failure in scheduler.failed if failure.job in own])
+            yield name, results, jobs_of(results, store)
 
 
 def write_up(name: str, scale: Scale, out: Path, results: Results, jobs: list[dict[str, Any]]) -> dict[str, Any]:

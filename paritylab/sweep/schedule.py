@@ -9,7 +9,7 @@ import socket
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from typing import Any, NamedTuple
 
@@ -111,11 +111,15 @@ def workers_of(executor: Executor) -> int:
 
 
 class Scheduler:
-    """Hands jobs to an executor and their rows to the store."""
+    """Hands jobs to an executor and their rows to the store.
+
+    Jobs come in lots: the next lot is asked for when a worker has nothing to do. A job that an earlier lot held is
+    not done again.
+    """
 
     def __init__(
         self,
-        jobs: list[Job],
+        lots: Iterable[list[Job]],
         store: Store,
         executor: Executor,
         *,
@@ -123,31 +127,52 @@ class Scheduler:
         watch: Callable[[Progress], None] | None = None,
     ):
         self.store, self.executor, self.attempts, self._watch = store, executor, attempts, watch
-        self.queue, self.elsewhere = deque(jobs), deque[Job]()
+        self.queue, self.elsewhere = deque[Job](), deque[Job]()
         self.busy: dict[Future[Any], _Busy] = {}
         self.failed: list[Failure] = []
         self._tries: dict[str, int] = {}
-        self._runs = sum(len(job.runs) for job in jobs)
-        self._left = {job.name: len(job.runs) for job in jobs}
+        self._lots = iter(lots)
+        self._runs, self._left = 0, dict[str, int]()
         self._begun, self._computed = time.monotonic(), 0
 
     def run(self) -> list[Failure]:
         """Until every job is in the store or was given up, by this process or another; what was given up."""
+        for _ in self.rounds():
+            pass
+        return self.failed
+
+    def rounds(self) -> Iterator[None]:
+        """The same, with a pause several times a second."""
         try:
-            while self.queue or self.busy or self.elsewhere:
+            while self.queue or self.busy or self.elsewhere or self._ask():
                 self._submit()
                 self._collect()
                 self._tell()
+                yield
         finally:
             for future in self.busy:
                 future.cancel()
             for name in filter(self.store.leases.holds, self._left):  # Ctrl-C may come right after one was taken
                 self.store.leases.give_back(name)
-        return self.failed
+
+    def through(self, jobs: list[Job]) -> bool:
+        """Whether all of these jobs are in the store or were given up."""
+        return not any(self._left[job.name] for job in jobs)
+
+    def _ask(self) -> bool:
+        """Whether there are further jobs; some are in the queue now."""
+        for lot in self._lots:
+            new = [job for job in lot if job.name not in self._left]
+            self.queue.extend(new)
+            self._left |= {job.name: len(job.runs) for job in new}
+            self._runs += sum(len(job.runs) for job in new)
+            if self.queue:
+                return True
+        return False
 
     def _submit(self) -> None:
         """Keeps every worker busy."""
-        while self.queue and len(self.busy) < workers_of(self.executor):
+        while len(self.busy) < workers_of(self.executor) and (self.queue or self._ask()):
             job = self.queue.popleft()
             part = self._part(job)
             if part is None:

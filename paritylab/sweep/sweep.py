@@ -92,9 +92,9 @@ class Sweep:
         if not self._missing(store):
             return self.results(store)
         if executor is not None:
-            return self.results(store, Scheduler(jobs, store, executor, attempts=attempts, watch=watch).run())
+            return self.results(store, Scheduler([jobs], store, executor, attempts=attempts, watch=watch).run())
         with executor_of(None) as pool:
-            return self.results(store, Scheduler(jobs, store, pool, attempts=attempts, watch=watch).run())
+            return self.results(store, Scheduler([jobs], store, pool, attempts=attempts, watch=watch).run())
 
     def results(self, store: Store, failures: Iterable[Failure] = ()) -> Results:
         """What the store has of this sweep, done or not."""
