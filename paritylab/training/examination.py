@@ -3,9 +3,9 @@
 The whole batch is 8,192 points, and a run is asked every ten steps. So it is asked on levels:
 
 - `witnesses`: 16 points of the run's own, at first the first of the batch, which a network that knows
-  nothing passes once in 2**16 times; then those that it got wrong most recently. A network that is
-  almost right can stay almost right for thousands of steps; the points that it still gets wrong are
-  mostly those that it got wrong before;
+  nothing passes once in 2**16 times; then those of least margin when it was last looked at more
+  closely. A network that is almost right can stay almost right for thousands of steps; the points
+  that it still gets wrong are mostly among those;
 - `second look`: the first 512 points;
 - `all`: the whole batch. Only this level can say yes; any level can say no.
 """
@@ -39,16 +39,15 @@ class Examination(NamedTuple):
 
 
 class Witnesses(NamedTuple):
-    """The validation points that a run is asked first; the oldest are overwritten by those that it gets wrong."""
+    """The validation points that a run is asked first."""
 
     x: Float[Array, "witnesses n"]
     y: Float[Array, " witnesses"]
-    replaced: Int[Array, ""]
 
 
 def first_witnesses(draw: Draw) -> Witnesses:
     x, y = _points(draw, FIRST_DRAW)
-    return Witnesses(x[:WITNESSES], y[:WITNESSES], jnp.zeros((), jnp.int32))
+    return Witnesses(x[:WITNESSES], y[:WITNESSES])
 
 
 def examination_levels(validation: int) -> tuple[str, ...]:
@@ -75,7 +74,7 @@ def examine(
     count = SECOND_LOOK if name == "second look" else validation
     x, y = _points(draw, count)
     values = outputs(network, x)
-    return _verdict(values, y, count), _remember(witnesses, x, y, _wrong(values, y, count))
+    return _verdict(values, y, count), _hardest(x, y, values, count)
 
 
 def _points(draw: Draw, count: int) -> Examples:
@@ -102,18 +101,11 @@ def _verdict(values: Float[Array, " points"], y: Float[Array, " points"], count:
     return Examination(mistakes, jnp.asarray(count, jnp.int32), jnp.all(jnp.isfinite(values)))
 
 
-def _remember(
-    witnesses: Witnesses, x: Float[Array, "points n"], y: Float[Array, " points"], wrong: Bool[Array, " points"]
+def _hardest(
+    x: Float[Array, "points n"], y: Float[Array, " points"], values: Float[Array, " points"], count: int
 ) -> Witnesses:
-    """Some of the mistakes become witnesses."""
-    # The first mistake of each of a few groups of neighbours: cheaper than the first few mistakes.
-    groups = jnp.pad(wrong, (0, -len(y) % WITNESSES)).reshape(WITNESSES, -1)
-    found, known = jnp.argmax(groups, axis=1), jnp.any(groups, axis=1)
-    found = found + jnp.arange(WITNESSES) * groups.shape[1]
-    number = jnp.cumsum(known, dtype=jnp.int32)
-    place = jnp.where(known, (witnesses.replaced + number - 1) % WITNESSES, WITNESSES)
-    return Witnesses(
-        witnesses.x.at[place].set(x[found], mode="drop"),
-        witnesses.y.at[place].set(y[found], mode="drop"),
-        witnesses.replaced + number[-1],
-    )
+    """Of each of a few groups of neighbours among the first `count` points, the one of least margin."""
+    margins = jnp.pad((values * y)[:count], (0, -count % WITNESSES), constant_values=jnp.inf).reshape(WITNESSES, -1)
+    found = jnp.argmin(margins, axis=1) + jnp.arange(WITNESSES) * margins.shape[1]
+    found = jnp.minimum(found, count - 1)  # a group may have no point
+    return Witnesses(x[found], y[found])
