@@ -161,6 +161,15 @@ def test_reproduce_writes_figures_data_claims_and_a_report(register, tmp_path):
     assert [cell for cell in told.stdout.splitlines()[2].split("  ") if cell][-1].strip() == "holds"
 
 
+def test_an_experiment_whose_runs_are_those_of_another_is_written_too(register, monkeypatch, tmp_path):
+    register()
+    monkeypatch.setitem(EXPERIMENTS, "toys/again", EXPERIMENTS["toys/squares"])
+    done = run("reproduce", "toys", "--out", tmp_path, "--json")
+    assert done.exit_code == 0, done.stderr
+    assert [row["claim"] for row in json.loads(done.stdout)["claims"]] == ["toys/squares/largest", "toys/again/largest"]
+    assert len(pl.sweep.Store(tmp_path / "store").manifests()) == 4  # each square once
+
+
 def test_the_paper_scale_stands_beside_the_quick_one(register, tmp_path):
     register(recorded={"quick": "holds", "paper": "fails"}, explanation="There is a fifth square.")
     assert run("reproduce", "--out", tmp_path).exit_code == 0

@@ -46,5 +46,19 @@ def sleeps(seconds: float, x: int) -> dict[str, int]:
     return {"x": x}
 
 
+def leaves(mark: str) -> dict[str, int]:
+    Path(mark).touch()
+    return {"left": 1}
+
+
+def waits_for(mark: str) -> dict[str, int]:
+    """Waits for what `leaves` does, for a while."""
+    for _ in range(600):
+        if Path(mark).exists():
+            return {"waited": 1}
+        time.sleep(0.05)
+    raise TimeoutError(f"{mark} never came")
+
+
 def core() -> list[int]:
     return sorted(os.sched_getaffinity(0))

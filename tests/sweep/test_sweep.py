@@ -10,7 +10,7 @@ import pytest
 
 import paritylab as pl
 from paritylab.sweep import Call, LocalPool, Store, Sweep
-from paritylab.sweep.schedule import jobs_of
+from paritylab.sweep.schedule import Scheduler, jobs_of
 from paritylab.sweep.work import brief, works_of
 
 TASK = pl.Uniform(pl.Parity(10, (0, 1)))
@@ -161,6 +161,17 @@ def test_two_schedulers_share_a_store(tmp_path):
     manifests = Store(tmp_path / "store").manifests()
     assert len(manifests) == 20  # every job was done once
     assert not list((tmp_path / "store" / "leases").iterdir())
+
+
+def test_a_worker_that_one_lot_leaves_idle_begins_with_the_next(tmp_path):
+    """The first job ends only after the second; what an earlier lot held is not done again."""
+    mark = {"mark": str(tmp_path / "mark")}
+    first, second = (Sweep([Call(function, mark)]).jobs("cpu") for function in (jobs.waits_for, jobs.leaves))
+    store = Store(tmp_path / "store")
+    with here() as executor:
+        scheduler = Scheduler(iter([first, second, [], [*first, *second]]), store, executor, attempts=1)
+        assert scheduler.run() == [] and scheduler.through([*first, *second])
+    assert len(store.manifests()) == 2 and not list((tmp_path / "store" / "leases").iterdir())
 
 
 def test_progress_is_told(tmp_path):
