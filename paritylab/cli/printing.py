@@ -90,7 +90,7 @@ def progress_bar(quiet: bool) -> Iterator["Callable[[Status], None] | None"]:
 
 
 @contextmanager
-def sweep_bar(quiet: bool, words: Callable[[], str] = str) -> Iterator["Callable[[Progress], None] | None"]:
+def sweep_bar(quiet: bool, words: Callable[[], str] = lambda: "") -> Iterator["Callable[[Progress], None] | None"]:
     """A bar on standard error for a sweep; its estimate supposes that things go on as they went so far.
 
     `words` says what is to be added to the estimate.

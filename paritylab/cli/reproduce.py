@@ -94,11 +94,13 @@ def work_off(
         about = write_up(name, scale, out, *found)
         typer.echo(f"{name}: {about['title']} ({duration(about['seconds'])} of work)", err=True)
 
+    def how_far() -> str:
+        return f" ({sum(map(Future.done, written))} of {len(wanted)} experiments done, later ones not counted)"
+
     try:
         with ThreadPoolExecutor(1) as desk, kind_to_wrong_input(), executor_of(executor) as hands:
-            said = lambda: f" for those begun, {sum(each.done() for each in written)} of {len(wanted)} experiments done"
             with (
-                sweep_bar(quiet, said) as watch,
+                sweep_bar(quiet, how_far) as watch,
                 closing(do_runs(wanted, scale, store, executor=hands, watch=watch)) as done,
             ):
                 for name, results, jobs in done:
@@ -108,7 +110,7 @@ def work_off(
                     else:
                         written.append(desk.submit(write_and_say, name, results, jobs))
                     for each in filter(Future.done, written):
-                        each.result()  # what went wrong there is said now, not after the last experiment
+                        each.result()  # what went wrong there is not kept for the end
             for each in written:
                 each.result()
     except KeyboardInterrupt:

@@ -4,9 +4,8 @@ import inspect
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Executor
-from contextlib import nullcontext
+from contextlib import closing
 from dataclasses import asdict, is_dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import pyarrow.parquet as pq
 from ..documents import document
 from ..figures import LOOK, save
 from ..registry import EXPERIMENTS
-from ..sweep.executors import executor_of
+from ..sweep.executors import given_or_local
 from ..sweep.schedule import Job, Progress, Scheduler
 from ..sweep.store import Store
 from ..sweep.sweep import Results, Sweep
@@ -39,7 +38,7 @@ def reproduce(
     watch: Callable[[Progress], None] | None = None,
 ) -> dict[str, Any]:
     """Does one experiment and writes what came out to a folder of its own; also returns that."""
-    with nullcontext(executor) if executor is not None else executor_of(None) as hands:
+    with given_or_local(executor) as hands:
         ((_, results, jobs),) = do_runs([name], scale, store, executor=hands, watch=watch)
     if results.missing:
         raise IncompleteError(name, results)
@@ -56,25 +55,34 @@ def do_runs(
 ) -> Generator[tuple[str, Results, list[dict[str, Any]]], None, None]:
     """The runs of each experiment and the manifests of the jobs behind them, as soon as they are there.
 
-    A worker for whom one experiment has no more to do begins with the next.
+    A worker for whom one experiment has no more to do begins with the next. If that one cannot be planned, because data
+    are missing, say, those before it are finished first.
     """
     under_way: dict[str, tuple[Sweep, list[Job]]] = {}
+    wrong: list[ValueError] = []
 
     def lots() -> Iterator[list[Job]]:
         for name in names:
             experiment = load(name)
-            sweep = Sweep(experiment.plan(experiment.SETTINGS[scale]))
-            jobs = sweep.jobs(getattr(executor, "platform", None))
+            try:
+                sweep = Sweep(experiment.plan(experiment.SETTINGS[scale]))
+                jobs = sweep.jobs(getattr(executor, "platform", None))
+            except ValueError as error:
+                wrong.append(error)
+                return
             under_way[name] = sweep, jobs
             yield jobs
 
     scheduler = Scheduler(lots(), store, executor, watch=watch)
-    for _ in chain(scheduler.rounds(), [None]):  # a last lot may hold nothing new, and then it has no round
-        for name in [name for name, (_, jobs) in under_way.items() if scheduler.through(jobs)]:
-            sweep, jobs = under_way.pop(name)
-            own = {job.name for job in jobs}
-            results = sweep.results(store, [failure for failure in scheduler.failed if failure.job in own])
-            yield name, results, jobs_of(results, store)
+    with closing(scheduler.rounds()) as rounds:
+        for _ in rounds:
+            for name in [name for name, (_, jobs) in under_way.items() if scheduler.through(jobs)]:
+                sweep, jobs = under_way.pop(name)
+                own = {job.name for job in jobs}
+                results = sweep.results(store, [failure for failure in scheduler.failed if failure.job in own])
+                yield name, results, jobs_of(results, store)
+    if wrong:
+        raise wrong[0]
 
 
 def write_up(name: str, scale: Scale, out: Path, results: Results, jobs: list[dict[str, Any]]) -> dict[str, Any]:

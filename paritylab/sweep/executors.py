@@ -210,3 +210,8 @@ def executor_of(address: str | None, workers: int | None = None) -> Iterator[Exe
         well = True
     finally:
         pool.shutdown(cancel_futures=not well)
+
+
+def given_or_local(executor: Executor | None) -> contextlib.AbstractContextManager[Executor]:
+    """The executor that is given, which stays open, or local processes of its own."""
+    return executor_of(None) if executor is None else contextlib.nullcontext(executor)

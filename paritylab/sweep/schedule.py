@@ -9,7 +9,7 @@ import socket
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from typing import Any, NamedTuple
 
@@ -25,7 +25,8 @@ from .store import Store
 from .work import AbstractWork
 
 FLAGS = ("XLA_FLAGS", "JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION")
-POLL_SECONDS = 0.2
+POLL_SECONDS, LOOK_SECONDS = 0.2, 5.0
+"""How long to wait for workers at a time, and how often to look, besides, at what others hold."""
 
 
 class Job(NamedTuple):
@@ -134,6 +135,8 @@ class Scheduler:
         self._lots = iter(lots)
         self._runs, self._left = 0, dict[str, int]()
         self._begun, self._computed = time.monotonic(), 0
+        self._looked = self._begun
+        """When the jobs of others were looked at."""
 
     def run(self) -> list[Failure]:
         """Until every job is in the store or was given up, by this process or another; what was given up."""
@@ -141,10 +144,10 @@ class Scheduler:
             pass
         return self.failed
 
-    def rounds(self) -> Iterator[None]:
-        """The same, with a pause several times a second."""
+    def rounds(self) -> Generator[None, None, None]:
+        """The same, but the caller is asked to go on several times a second, and after each lot that came."""
         try:
-            while self.queue or self.busy or self.elsewhere or self._ask():
+            while self._ask() or self.queue or self.busy or self.elsewhere:
                 self._submit()
                 self._collect()
                 self._tell()
@@ -160,19 +163,18 @@ class Scheduler:
         return not any(self._left[job.name] for job in jobs)
 
     def _ask(self) -> bool:
-        """Whether there are further jobs; some are in the queue now."""
-        for lot in self._lots:
-            new = [job for job in lot if job.name not in self._left]
-            self.queue.extend(new)
-            self._left |= {job.name: len(job.runs) for job in new}
-            self._runs += sum(len(job.runs) for job in new)
-            if self.queue:
-                return True
-        return False
+        """Whether a worker had nothing to do and there was another lot, which is in the queue now."""
+        if self.queue or len(self.busy) >= workers_of(self.executor) or (lot := next(self._lots, None)) is None:
+            return False
+        new = [job for job in lot if job.name not in self._left]
+        self.queue.extend(new)
+        self._left |= {job.name: len(job.runs) for job in new}
+        self._runs += sum(len(job.runs) for job in new)
+        return True
 
     def _submit(self) -> None:
         """Keeps every worker busy."""
-        while len(self.busy) < workers_of(self.executor) and (self.queue or self._ask()):
+        while self.queue and len(self.busy) < workers_of(self.executor):
             job = self.queue.popleft()
             part = self._part(job)
             if part is None:
@@ -199,12 +201,15 @@ class Scheduler:
             raise self._cannot_write(error) from error
 
     def _collect(self) -> None:
-        """Takes in what is done. What others hold is looked at again when nothing else is to be done."""
+        """Takes in what is done. What others hold is looked at again from time to time."""
+        if self.elsewhere and not self.busy and not self.queue:
+            time.sleep(POLL_SECONDS)
+        if self.elsewhere and (not self.busy or time.monotonic() > self._looked + LOOK_SECONDS):
+            self.store.refresh()
+            self.queue.extend(self.elsewhere)
+            self.elsewhere.clear()
+            self._looked = time.monotonic()
         if not self.busy:
-            if self.elsewhere and not self.queue:
-                time.sleep(POLL_SECONDS)
-                self.store.refresh()
-                self.queue, self.elsewhere = self.elsewhere, deque()
             return
         for future in wait(self.busy, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done:
             job, part = self.busy[future]

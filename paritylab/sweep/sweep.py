@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..training.plans import Plan
-from .executors import executor_of, places
+from .executors import given_or_local, places
 from .schedule import Failure, Job, Progress, Scheduler, jobs_of
 from .store import Store, curves_of
 from .work import AbstractWork, Call, Calls, Training, column, works_of
@@ -91,10 +91,8 @@ class Sweep:
         jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
         if not self._missing(store):
             return self.results(store)
-        if executor is not None:
-            return self.results(store, Scheduler([jobs], store, executor, attempts=attempts, watch=watch).run())
-        with executor_of(None) as pool:
-            return self.results(store, Scheduler([jobs], store, pool, attempts=attempts, watch=watch).run())
+        with given_or_local(executor) as hands:
+            return self.results(store, Scheduler([jobs], store, hands, attempts=attempts, watch=watch).run())
 
     def results(self, store: Store, failures: Iterable[Failure] = ()) -> Results:
         """What the store has of this sweep, done or not."""

@@ -3,9 +3,9 @@
 The whole batch is 8,192 points, and a run is asked every ten steps. So it is asked on levels:
 
 - `witnesses`: 16 points of the run's own, at first the first of the batch, which a network that knows
-  nothing passes once in 2**16 times; then those of least margin when it was last looked at more
-  closely. A network that is almost right can stay almost right for thousands of steps; the points
-  that it still gets wrong are mostly among those;
+  nothing passes once in 2**16 times; then those of least margin, each among its neighbours, when it
+  was last looked at more closely. A network that is almost right can stay almost right for thousands
+  of steps; the points that it still gets wrong are mostly among those;
 - `second look`: the first 512 points;
 - `all`: the whole batch. Only this level can say yes; any level can say no.
 """

@@ -170,6 +170,20 @@ def test_an_experiment_whose_runs_are_those_of_another_is_written_too(register, 
     assert len(pl.sweep.Store(tmp_path / "store").manifests()) == 4  # each square once
 
 
+def test_an_experiment_that_cannot_be_planned_stops_none_before_it(register, monkeypatch, tmp_path):
+    def plan(settings):
+        raise ValueError("There are no images here.")
+
+    register()
+    wrong = toy()
+    wrong.plan = plan
+    monkeypatch.setitem(EXPERIMENTS, "toys/wrong", ExperimentEntry("wrong", "no images", quick_seconds=1))
+    monkeypatch.setitem(sys.modules, "paritylab.experiments.wrong", wrong)
+    done = run("reproduce", "toys", "--out", tmp_path)
+    assert done.exit_code == 2 and "paritylab: There are no images here.\n" in done.stderr
+    assert (tmp_path / "quick" / "toys" / "squares" / "experiment.json").exists()
+
+
 def test_the_paper_scale_stands_beside_the_quick_one(register, tmp_path):
     register(recorded={"quick": "holds", "paper": "fails"}, explanation="There is a fifth square.")
     assert run("reproduce", "--out", tmp_path).exit_code == 0
