@@ -26,7 +26,7 @@ from ...analysis import GateTables, audit, gate_tables, predicted_samples, revea
 from ...figures import INKS, panels
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Region, exactly
-from .families import law_of, odd_near, random_target, recorded_at_quick
+from .families import law_of, odd_near, random_target
 
 NAMES = ("E1", "E1'", "E2", "E3", "E4", "E5", "E6", "E7", "hard")
 SQUARE = {"E1": (True, True), "E5": (False, True), "E4": (True, False), "hard": (False, False)}
@@ -142,10 +142,6 @@ def plan(settings: Settings) -> Iterator[Call]:
 
 
 def claims(settings: Settings) -> list[Claim]:
-    return recorded_at_quick(_claims(settings))
-
-
-def _claims(settings: Settings) -> list[Claim]:
     made = [
         Claim(
             f"{family}/sampled",
