@@ -16,7 +16,8 @@ from ..training.crew import precision, work_through
 from ..training.train import plan
 from .cases import EVERY, VALIDATION, Case, Timed
 
-ENGINE_SECONDS = 2.0
+ENGINE_SECONDS, VALIDATED_SECONDS = 2.0, 3.0
+"""How long the lab's engine works in a round; where runs are looked at, so long that most learn and are replaced."""
 
 Parameters = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
 
@@ -102,6 +103,7 @@ def engine(case: Case, *, validate: bool) -> Callable[[int], Timed]:
     """
     task = pl.Uniform(pl.Parity(case.n, range(case.k)))
     options: dict[str, Any] = {"every": EVERY} if validate else {"validation": 0, "every": 500}
+    seconds = VALIDATED_SECONDS if validate else ENGINE_SECONDS
     lanes = engine_lanes(case)
     ready = plan(
         task,
@@ -118,7 +120,7 @@ def engine(case: Case, *, validate: bool) -> Callable[[int], Timed]:
 
     def timed(steps: int) -> Timed:
         begun = time.perf_counter()
-        collected = work_through(ready.ensemble, seconds=ENGINE_SECONDS)
+        collected = work_through(ready.ensemble, seconds=seconds)
         return Timed(time.perf_counter() - begun, int(np.sum(collected.step, dtype=np.int64)))
 
     return timed

@@ -311,7 +311,7 @@ def _empty(program: Program, slots: Slots) -> Carry:
     return jax.jit(empty, static_argnums=0)(program, slots)
 
 
-LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 16384, 2**32)}
+LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 16384, 2**33)}
 """The least and the most lanes, and the bytes that they may take together."""
 BLOCK_BYTES = 10 * 2**32
 """What the steps of a block may write."""
