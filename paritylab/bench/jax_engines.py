@@ -17,7 +17,7 @@ from ..training.train import plan
 from .cases import EVERY, VALIDATION, Case, Timed
 
 ENGINE_SECONDS, VALIDATED_SECONDS = 2.0, 3.0
-"""How long the lab's engine works in a round; where runs are looked at, so long that most learn and are replaced."""
+"""How long the lab's engine works in a round: longer where runs are looked at, as those that learn are replaced."""
 
 Parameters = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
 

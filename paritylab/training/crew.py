@@ -323,10 +323,10 @@ def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
     """How many lanes fit a rule: the fewest that are about as fast as any number would be.
 
     On a CPU that is from 8 to 128, so that what a step touches stays in cache; on a GPU it is what
-    fills the chip. A run that trains alone pays for all lanes of its program, but not much more than
-    for the smallest program; so the batch need not shrink when the queue is empty. The number depends
-    on nothing but the rule, the shapes of the numbers (those of `one` run are given) and the kind of
-    device, as the bits of a result do.
+    fills the chip. The number depends on nothing but the rule, the shapes of the numbers (those of
+    `one` run are given) and the kind of device, as the bits of a result do. So a run that trains alone
+    pays for all lanes of its program: little on a CPU, but on a GPU, where runs are few and large, it
+    is worth naming fewer.
     """
     need = bytes_of_a_step(rule, one)
     if need > memory() / 2:
