@@ -20,10 +20,10 @@ from .cases import CASES as CASES, Case, Timed
 from .jax_engines import engine, engine_lanes, plain, plain_models
 
 SECONDS = 0.8
-"""How long one measurement lasts, at the least."""
+"""About how long one measurement of an alternative lasts: from half to twice this."""
 
-Engine = Callable[[int], Timed]
-"""Ready when it is made: what compiles or warms up is not timed."""
+Engine = Callable[[], Timed]
+"""One round. Ready when it is made: what compiles or warms up is not timed."""
 
 
 def engines(case: Case) -> dict[str, tuple[Engine, int]]:
@@ -32,10 +32,10 @@ def engines(case: Case) -> dict[str, tuple[Engine, int]]:
     if importlib.util.find_spec("torch"):
         from . import torch_engines
 
-        found["torch loop"] = torch_engines.loop(case), 1
-        found["torch vmap"] = torch_engines.vmap(case), 128
-    found["plain jax"] = plain(case, validate=False), plain_models(case, validate=False)
-    found["plain jax, validated"] = plain(case, validate=True), plain_models(case, validate=True)
+        found["torch loop"] = _of_one_length(torch_engines.loop(case)), 1
+        found["torch vmap"] = _of_one_length(torch_engines.vmap(case)), 128
+    found["plain jax"] = _of_one_length(plain(case, validate=False)), plain_models(case, validate=False)
+    found["plain jax, validated"] = _of_one_length(plain(case, validate=True)), plain_models(case, validate=True)
     found["paritylab"] = engine(case, validate=False), engine_lanes(case)
     found["paritylab, validated"] = engine(case, validate=True), engine_lanes(case)
     return found
@@ -46,11 +46,10 @@ def measure(cases: list[Case], rounds: int, say: Callable[[str], None]) -> list[
     rows = []
     for case in cases:
         contenders = engines(case)
-        sizes = {name: _calibrate(run) for name, (run, _) in contenders.items()}
         rates: dict[str, list[float]] = {name: [] for name in contenders}
         for number in range(rounds):
             for name, (run, _) in contenders.items():
-                timed = run(sizes[name])
+                timed = run()
                 rates[name].append(timed.steps / timed.seconds)
             say(f"n={case.n} k={case.k} width={case.width} batch={case.batch}: round {number + 1} of {rounds}")
         medians = {name: float(np.median(values)) for name, values in rates.items()}
@@ -59,15 +58,15 @@ def measure(cases: list[Case], rounds: int, say: Callable[[str], None]) -> list[
     return rows
 
 
-def _calibrate(run: Engine) -> int:
-    """Steps of one model that take about `SECONDS`; a run that takes as long whatever is asked is asked once."""
+def _of_one_length(run: Callable[[int], Timed]) -> Engine:
+    """Rounds of as many steps as take about `SECONDS`."""
     steps = 100
-    while True:
-        timed = run(steps)
-        if timed.seconds > SECONDS / 2:
-            return max(10, int(steps * SECONDS / timed.seconds))
+    while (seconds := run(steps).seconds) < SECONDS / 2:
         # Another number of steps is another program for plain JAX: few guesses, not small ones.
-        steps = int(steps * max(2.0, SECONDS / max(timed.seconds, 1e-4)))
+        steps = int(steps * max(2.0, SECONDS / max(seconds, 1e-4)))
+    if seconds > 2 * SECONDS:
+        steps = max(10, int(steps * SECONDS / seconds))
+    return lambda: run(steps)
 
 
 def _row(case: Case, name: str, lanes: int, rates: dict[str, float]) -> dict[str, Any]:

@@ -345,11 +345,11 @@ def choose_block(rule: AbstractRule, one: Numbers, lanes: int, every: int, platf
 
     On a CPU one: a condition costs nothing there. On a GPU it costs a synchronization with the host,
     worth some steps if steps are small; but a run that seems to have ended waits for the end of the
-    block, so a block is at most 160 steps, and 20 where steps are large.
+    block, so a block is at most 240 steps, and 20 where steps are large.
     """
     if platform == "cpu":
         return 1
-    steps = np.clip(BLOCK_BYTES / (lanes * bytes_of_a_step(rule, one)), 20, 160)
+    steps = np.clip(BLOCK_BYTES / (lanes * bytes_of_a_step(rule, one)), 20, 240)
     return max(1, int(steps) // every)
 
 

@@ -25,6 +25,11 @@ from .numbers import Numbers
 from .outcomes import Outcome
 from .rules import AbstractRoundRule
 
+COMPILER_OPTIONS: dict[str, dict[str, bool | int]] = {
+    "cpu": {"xla_cpu_multi_thread_eigen": False},
+    "gpu": {"xla_gpu_gemm_rewrite_size_threshold": 1000},  # entries of both factors
+}
+
 
 def advance(
     program: Program, carry: Carry, slots: Slots, rounds: Int[Array, ""], fill_at: Int[Array, ""], more: Bool[Array, ""]
@@ -62,9 +67,11 @@ def _fill(program: Program, carry: Carry, slots: Slots, fill_at: Int[Array, ""])
         return jnp.any(now.waiting) & (free >= least)
 
     def group(loop: tuple[Carry, Int[Array, ""]]) -> tuple[Carry, Int[Array, ""]]:
-        now, _ = loop
+        now, least = loop
+        begins = worth(loop)
         lane = jnp.nonzero(now.lanes.slot == none, size=few, fill_value=program.lanes)[0]
         slot = jnp.nonzero(now.waiting, size=few, fill_value=none)[0].astype(jnp.int32)
+        slot = jnp.where(begins, slot, none)
         lane = jnp.where(slot < none, lane, program.lanes)
 
         def begin(seed: Array, own: Numbers) -> tuple[PyTree, PyTree]:
@@ -81,9 +88,12 @@ def _fill(program: Program, carry: Carry, slots: Slots, fill_at: Int[Array, ""])
         now = now._replace(lanes=lanes, waiting=now.waiting.at[slot].set(False, mode="drop"))
         fresh = jnp.zeros(program.lanes, bool).at[lane].set(True, mode="drop")
         # What is begun is finished: `fill_at` may be all lanes, which come in several groups.
-        return _record(program, now, slots, fresh), jnp.int32(few)
+        return _record(program, now, slots, fresh), jnp.where(begins, few, least)
 
-    return jax.lax.while_loop(worth, group, (carry, fill_at))[0]
+    first = (carry, fill_at)
+    if program.block > 1:
+        first = group(first)  # on a GPU a group that begins nothing costs less than to ask
+    return jax.lax.while_loop(worth, group, first)[0]
 
 
 class Orders(NamedTuple):
@@ -198,7 +208,7 @@ def compiled_advance(platform: str) -> Callable[..., tuple[Carry, Int[Array, ""]
     """`advance`, compiled once per program.
 
     On a CPU each worker's program runs on one core and the workers share the cores: tiny matrices
-    gain nothing from threads inside an operation.
+    gain nothing from threads inside an operation. On a GPU the products of tiny matrices are left to
+    the compiler, which is faster there than a call of the library for them.
     """
-    options = {"xla_cpu_multi_thread_eigen": False} if platform == "cpu" else None
-    return jax.jit(advance, static_argnums=0, donate_argnums=1, compiler_options=options)
+    return jax.jit(advance, static_argnums=0, donate_argnums=1, compiler_options=COMPILER_OPTIONS.get(platform))

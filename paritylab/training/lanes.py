@@ -46,7 +46,7 @@ class Program:
     @property
     def few(self) -> int:
         """Lanes are filled in groups of this size, once as many are free."""
-        return max(1, self.lanes // (8 if self.block == 1 else 32))
+        return max(1, self.lanes // (8 if self.block == 1 else 64))
 
     def together(self, level: int) -> int:
         """How many lanes are looked at together on a level after the first: about as many as a block sends there."""

@@ -74,7 +74,10 @@ def _some_at_a_time(
         found = _measure(program, take(state, lane), take(now[2], lane), take(own, lane), common, level)
         return pending.at[lane].set(False, mode="drop"), put(now, lane, found)
 
-    return jax.lax.while_loop(lambda loop: jnp.any(loop[0]), some, (asked, now))[1]
+    first = (asked, now)
+    if program.block > 1 and level < program.rule.levels - 1:
+        first = some(first)  # on a GPU a look at no lane costs less than to ask whether there is one
+    return jax.lax.while_loop(lambda loop: jnp.any(loop[0]), some, first)[1]
 
 
 def _measure(

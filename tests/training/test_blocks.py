@@ -70,5 +70,5 @@ def test_blocks_are_for_gpus_and_short():
     ensemble = plan(TASK, pl.MLP(60), seeds=1, steps=100).ensemble
     rule, one = ensemble.program.rule, tuple(array[0] for array in ensemble.own)
     assert choose_block(rule, one, 128, 10, "cpu") == choose_block(rule, one, 2**20, 1000, "gpu") == 1
-    assert choose_block(rule, one, 128, 10, "gpu") == 16 and choose_block(rule, one, 2**20, 10, "gpu") == 2
+    assert choose_block(rule, one, 128, 10, "gpu") == 24 and choose_block(rule, one, 2**20, 10, "gpu") == 2
     assert choose_unrolled(rule, one, 10, "cpu") == 1 and choose_unrolled(rule, one, 500, "gpu") == 10
