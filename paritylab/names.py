@@ -105,6 +105,7 @@ def make_network(
         if len(sizes) > 3:
             raise ValueError(f"A transformer takes --width EMBEDDING,ATTENTION,HEADS, got {width}.")
         return pl.Transformer(*sizes, **options)
+    assert entry.recipe in ("MLP", "NeuronRecipe"), f"no branch here makes a {entry.recipe}"
     activation = getattr(pl, entry.activation or "relu")
     if isinstance(activation, type):
         activation = activation(k)

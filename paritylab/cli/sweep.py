@@ -20,7 +20,7 @@ def sweep(
     store: Annotated[Path, typer.Option(help="Folder that keeps the results; what is there is not done again.")],
     executor: Annotated[str | None, typer.Option(help="A Dask cluster: dask://HOST:PORT. This machine if not.")] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Worker processes here; one per core or GPU if not given.")
+        int | None, typer.Option(help="Worker processes here; if not given one per core, or up to six per GPU.")
     ] = None,
     attempts: Annotated[int, typer.Option(help="How often a job that fails is tried.")] = 3,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 from ..documents import document
+from ..experiments.base import load
 from ..experiments.reproduce import ABOUT, found_in
 from ..registry import EXPERIMENTS, PAPERS
 from ..sweep.sweep import Results
@@ -31,6 +32,8 @@ def write_gallery(out: Path, gallery: Path) -> Path:
     for about in found_in(out):
         if about["scale"] == "paper":
             _keep(about, out / "paper" / about["experiment"], gallery / about["experiment"].replace("/", "-"))
+    for about in exhibits(gallery):
+        _explain(about, gallery)
     page = gallery / "index.md"
     page.write_text(_page([_exhibit(about) for about in exhibits(gallery)]))
     return page
@@ -68,6 +71,15 @@ def _keep(about: dict[str, Any], source: Path, place: Path) -> None:
         picture = Image.open(source / name).convert("RGB").quantize(64)
         picture.save(place / name, optimize=True)
     (place / ABOUT).write_text(document({**about, "data": ["runs.parquet"], "curves_kept": whole}))
+
+
+def _explain(about: dict[str, Any], gallery: Path) -> None:
+    """Explanations as the experiment has them now: they may have become better since its runs."""
+    experiment = load(about["experiment"])
+    known = {claim.name: claim for claim in experiment.claims(experiment.SETTINGS["paper"])}
+    for row in about["claims"]:
+        row["explanation"] = known[row["claim"].removeprefix(f"{about['experiment']}/")].explanation
+    (gallery / about["experiment"].replace("/", "-") / ABOUT).write_text(document(about))
 
 
 def _bytes(table: pa.Table) -> bytes:
@@ -111,6 +123,7 @@ def _page(shown_exhibits: list[str]) -> str:
     papers = "\n".join(f"- {short}: {title}" for short, title in PAPERS.items())
     return (
         "# Gallery\n\nExperiments at the papers' own size. Each has its table beside it "
-        "(`runs.parquet`), from which a test judges its claims again.\n\n"
+        "(`runs.parquet`), from which a test judges its claims again. "
+        "Seconds of work are those of all workers together, several of which share a GPU.\n\n"
         f"{papers}\n\n" + "\n".join(shown_exhibits)
     )

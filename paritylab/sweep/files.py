@@ -1,7 +1,7 @@
 """Sweeps in TOML files.
 
     job = "train"                       # or "package.module:function"; training if left out
-    conditions = ["width >= k"]         # points for which one does not hold are left out
+    conditions = ["k < 3 or batch > 32"]   # points for which one does not hold are left out
     runs_per_job = 200                  # chosen for the shape if left out
 
     [fixed]                             # the same for all runs

@@ -83,7 +83,7 @@ class Sweep:
     ) -> Results:
         """Does what is missing in the store and gives back all. Running it again is a no-op.
 
-        - `executor`: any `concurrent.futures.Executor`; local processes, one per core or GPU, if none is given.
+        - `executor`: any `concurrent.futures.Executor`; local processes if none is given, one per core or up to six per GPU.
         - `attempts`: how often a job that fails is tried.
         - `watch`: called several times a second with a `Progress`.
         """

@@ -30,7 +30,7 @@ SAMPLE_STREAM, ORDER_STREAM = 2, 3
 
 
 class AbstractRule(abc.ABC):
-    """Four pure functions of one run. The engine maps them over lanes and loops over steps."""
+    """Five pure functions of one run. The engine maps them over lanes and loops over steps."""
 
     levels: int
     """How many levels of looking closely `measure` has; the first is cheap, only the last is decisive."""

@@ -37,12 +37,16 @@ def test_the_claims_of_an_exhibit_follow_from_its_table(name):
         assert known[claim].recorded_at("paper") == row["verdict"], "the record says otherwise"
 
 
-def test_the_page_shows_every_exhibit():
+def test_the_page_shows_every_exhibit_and_says_what_the_experiments_say():
     page = (GALLERY / "index.md").read_text()
     for about in exhibits(GALLERY):
         assert f"## {about['experiment']}: " in page
-        for claim in about["claims"]:
-            assert claim["statement"].split("|")[0] in page
+        experiment = load(about["experiment"])
+        known = {claim.name: claim for claim in experiment.claims(experiment.SETTINGS["paper"])}
+        for row in about["claims"]:
+            claim = known[row["claim"].removeprefix(f"{about['experiment']}/")]
+            assert (row["statement"], row["explanation"]) == (claim.statement, claim.explanation)
+            assert row["statement"].split("|")[0] in page
 
 
 def test_a_table_that_is_too_large_is_said(tmp_path, monkeypatch):
