@@ -83,7 +83,8 @@ class Sweep:
     ) -> Results:
         """Does what is missing in the store and gives back all. Running it again is a no-op.
 
-        - `executor`: any `concurrent.futures.Executor`; local processes if none is given, one per core or up to six per GPU.
+        - `executor`: any `concurrent.futures.Executor`; local processes, one per core or up to six per GPU, if none
+          is given.
         - `attempts`: how often a job that fails is tried.
         - `watch`: called several times a second with a `Progress`.
         """
