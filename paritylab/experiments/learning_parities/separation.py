@@ -51,8 +51,8 @@ RADIUS = 10.0
 LEAST_RATIO = 1000.0
 OVERSHOOTS = (
     "We expected the frozen layer to do for k = 3. Its units separate all points, but only with a second layer of "
-    "large norm (about 60 at n = 101; what the analysis then promises is a claim of its own), and at this rate the output "
-    "jumps from step to step (hinge loss about 4 at n = 101). Both layers together succeed with most seeds."
+    "large norm (about 60 at n = 101; what the analysis then promises is a claim of its own), and at this rate the "
+    "output jumps from step to step (hinge loss about 4 at n = 101). Both layers together succeed with most seeds."
 )
 
 
