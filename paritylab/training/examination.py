@@ -25,7 +25,8 @@ from ..networks.base import Network, outputs
 WITNESSES = 16
 FIRST_DRAW, SECOND_LOOK, BLOCK = 32, 512, 512
 """The points that are drawn together: the first, those up to the second look, the others in blocks."""
-VALIDATION_STREAM = 1
+VALIDATION_STREAM = 2
+"""Of the root key 0, whose streams 0 and 1 are the network and the examples of the run with seed 0."""
 
 Draw = Callable[[PRNGKeyArray, int], Examples]
 
