@@ -20,6 +20,7 @@ CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
 
 Schedule = Callable[[Int[Array, ""]], Float[Array, ""]]
 ByLayer = float | Mapping[str, float]
+LARGEST = float(np.finfo(np.float32).max)
 
 
 def constant(step: Int[Array, ""]) -> Float[Array, ""]:
@@ -62,8 +63,10 @@ def block_normalized_sgd(rate: Any) -> optax.GradientTransformation:
 def _by_layer(values: ByLayer, what: str) -> dict[str, np.ndarray]:
     named = dict(values) if isinstance(values, Mapping) else {"": values}
     for value in named.values():
-        if not np.all(np.isfinite(np.asarray(value, float)) & (np.asarray(value, float) >= 0)):
-            raise ValueError(f"A {what} must be a finite number >= 0, got {what}={value}.")
+        if not np.all((np.asarray(value, float) >= 0) & (np.asarray(value, float) <= LARGEST)):
+            raise ValueError(
+                f"A {what} must be a finite number >= 0, got {what}={value}. In float32 {LARGEST:.1e} is the largest."
+            )
     return {name: np.asarray(value, float) for name, value in named.items()}
 
 
@@ -123,7 +126,7 @@ class Optimizer(eqx.Module):
         def at(rate: Any) -> optax.GradientTransformation:
             if self.schedule is constant:
                 return self.rule(rate)
-            return self.rule(lambda count: rate * self.schedule(count).astype(jnp.result_type(rate)))
+            return self.rule(lambda count: rate * jnp.asarray(self.schedule(count)).astype(jnp.result_type(rate)))
 
         if set(self.rate) == {""}:
             return at(self.rate[""])

@@ -78,7 +78,12 @@ class Cell:
     @functools.cached_property
     def rule(self) -> Training:
         points = self.problem.distribution
-        sample = len(points.x) if isinstance(points, Points) and self.sample is not None else self.sample
+        sample = self.sample
+        if isinstance(points, Points) and sample not in (None, len(points.x)):
+            raise ValueError(
+                f"A sample of {len(points.x)} points is trained on as a whole, got sample={sample}. "
+                f"Use sample={len(points.x)}, or fewer points."
+            )
         jumps = isinstance(self.loss, Confidence) and self.loss.block is not None
         if jumps:
             check_jumps(self.optimizer, self.batch, sample, self.every)
@@ -133,6 +138,10 @@ def _fields(thing: Any) -> dict[str, Any]:
 
 def _shapes_of(task: Callable[[PRNGKeyArray], AbstractDistribution]) -> AbstractDistribution:
     shapes: AbstractDistribution = eqx.filter_eval_shape(task, root_key(0))
+    if not isinstance(shapes, AbstractDistribution):
+        raise TypeError(
+            f"A task's function gives a distribution, such as Uniform(target), got {type(shapes).__name__}."
+        )
     return shapes
 
 

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from ..distributions import AbstractDistribution, Encoded, Mixture
 from ..networks.base import outputs
+from .examination import Examination
 from .numbers import Numbers
 
 if TYPE_CHECKING:
@@ -114,6 +115,10 @@ class ValidationError(AbstractRecord):
         rule = snapshot.rule
         nothing = rule.memory(snapshot.numbers)
         seen, _ = rule.measure(snapshot.state, nothing, snapshot.numbers, rule.levels - 1)
+        if rule.validation == 0 or not isinstance(seen, Examination):
+            raise ValueError(
+                "A `ValidationError` needs validation points, which there are none of here; use `FreshError`."
+            )
         return seen.mistakes.astype(jnp.float32) / seen.points
 
 
@@ -137,7 +142,10 @@ class Weights(AbstractRecord):
     name = "weights"
 
     def __call__(self, snapshot: Snapshot) -> Array:
-        return first_weights(snapshot.network)[np.array(self.neurons)]
+        weights = first_weights(snapshot.network)
+        if not all(0 <= neuron < len(weights) for neuron in self.neurons):
+            raise ValueError(f"The first layer has neurons 0 to {len(weights) - 1}, got neurons={self.neurons}.")
+        return weights[np.array(self.neurons)]
 
 
 class Progress(AbstractRecord):

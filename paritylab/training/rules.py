@@ -111,6 +111,12 @@ class Training(AbstractRule):
         """The rule of a problem; the problem's numbers are replaced by those passed later."""
         drawn = eqx.filter_eval_shape(problem.network, problem.distribution.n, key=root_key(0))
         _, network = split(drawn)
+        point = jax.ShapeDtypeStruct((problem.distribution.n,), jnp.float32)
+        if shape := eqx.filter_eval_shape(lambda network, point: network(point), drawn, point).shape:
+            raise ValueError(
+                f"A network gives one number for one point, and this one gives an array of shape {shape}: "
+                'let it return a scalar (`"scalar"` as the output size of `eqx.nn.MLP`).'
+            )
         return cls(split(problem)[1], network, batch, validation, sample, float64)
 
     @property

@@ -95,6 +95,8 @@ class Runs:
         rule = self._ensemble.program.rule
         if not self._ensemble.program.keep or not isinstance(rule, Training):
             raise ValueError("Networks were not kept; train with keep=True.")
+        if self.outcome[run] == Outcome.RUNNING:
+            raise ValueError(f"There is no network of run {run}. {Outcome.RUNNING.sentence}")
         # The arrays of the network come first in a kept state (`TrainingState`).
         return rule.network.fill(tuple(array[run] for array in self._collected.state[: rule.network.count]))
 

@@ -2,14 +2,15 @@
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec
 
 import numpy as np
 import optax
-from jaxtyping import Int
 
 from ..networks.base import Recipe
+from .checks import check_parts, check_sizes, check_task, check_validation, checked_axis, checked_seeds
 from .crew import Status
 from .losses import Hinge
 from .optimizers import ByLayer, Convention, Optimizer, Schedule, constant
@@ -18,10 +19,6 @@ from .records import AbstractRecord
 from .runs import Runs
 
 Settings = ParamSpec("Settings")
-
-MOST_RUNS = 10**8
-LARGEST_SEED = 2**32 - 1
-LARGEST_SAMPLE = MOST_STEPS = 2**31 - 1
 
 
 def plan(
@@ -77,14 +74,16 @@ def plan(
     - `refill`: without it, lanes that are done wait for all others; the results are the same.
     - `watch`: called about once a second with a `Status`.
     """
-    seed = _seeds(range(seeds) if isinstance(seeds, int) else seeds, "seeds")
-    target_seed = seed if target_seeds is None else _seeds(target_seeds, "target_seeds", len(seed))
-    data_seed = seed if data_seeds is None else _seeds(data_seeds, "data_seeds", len(seed))
-    _check(batch, steps, every, validation, sample, record_every)
+    check_task(task)
+    check_parts(loss, optimizer, records)
+    check_sizes(batch, steps, every, validation, sample, record_every, lanes)
+    seed = checked_seeds(seeds, "seeds")
+    target_seed = seed if target_seeds is None else checked_seeds(target_seeds, "target_seeds", len(seed))
+    data_seed = seed if data_seeds is None else checked_seeds(data_seeds, "data_seeds", len(seed))
     if race is not None and not 0 <= race <= 1:
         raise ValueError(f"A race is decided by a quantile from 0 to 1, got race={race}.")
 
-    grid = [(one_rate, one_decay) for one_rate in _axis(rate) for one_decay in _axis(decay)]
+    grid = list(itertools.product(checked_axis(rate, "rate"), checked_axis(decay, "decay")))
     decays = any(one_decay != 0 for _, one_decay in grid)
 
     def cell(one_rate: Any, one_decay: Any) -> Cell:
@@ -118,6 +117,7 @@ def plan(
     made = Plan(cells, np.repeat(np.arange(len(grid)), len(seed)), seeds_of_runs, columns, refill, watch)
     if race is not None:
         made = dataclasses.replace(made, race=np.zeros(len(made), int), shares=(race,))
+    check_validation(validation, cells[0].problem.distribution.n)
     cells[0].rule  # noqa: B018 (wrong sizes are said here, not when it runs)
     return made
 
@@ -143,10 +143,6 @@ train.__doc__ = """Trains one network for every rate, decay and seed, all of the
 """
 
 
-def _axis(values: Any) -> list[Any]:
-    return [values] if isinstance(values, int | float | Mapping | np.generic) else list(values)
-
-
 def _explicit(decay: Any) -> Any:
     """One decay among several is a number of the run even where it is 0."""
     return decay if isinstance(decay, Mapping) else {"": decay}
@@ -158,41 +154,3 @@ def _label(value: Any) -> Any:
         if isinstance(value, Mapping)
         else value
     )
-
-
-def _seeds(seeds: Iterable[int], name: str, expected: int | None = None) -> Int[np.ndarray, " seeds"]:
-    if isinstance(seeds, range) and len(seeds) > MOST_RUNS:
-        raise ValueError(f"An ensemble has at most {MOST_RUNS} seeds, got {len(seeds)}. Train in several parts.")
-    values = np.array(list(seeds), np.int64)
-    if not len(values) or values.min() < 0 or values.max() > LARGEST_SEED:
-        raise ValueError(f"`{name}` needs at least one seed, each from 0 to {LARGEST_SEED}, got {list(values[:5])}.")
-    if expected is not None and len(values) != expected:
-        raise ValueError(f"`{name}` must be as many as `seeds`, {expected}, got {len(values)}.")
-    return values
-
-
-def _check(batch: int, steps: int, every: int, validation: int, sample: int | None, record_every: int | None) -> None:
-    """Sizes that cannot be are said."""
-    if batch < 1:
-        raise ValueError(f"A batch needs at least one example, got batch={batch}.")
-    if validation < 0:
-        raise ValueError(f"The validation batch needs a size >= 0, got validation={validation}.")
-    if steps > MOST_STEPS:
-        raise ValueError(f"Steps are counted in 32 bits: at most {MOST_STEPS}, got steps={steps}.")
-    if every < 1 or steps < 1 or steps % every:
-        raise ValueError(
-            f"The steps must be a positive multiple of the validation interval, got steps={steps} and every={every}. "
-            f"Use, for example, steps={max(1, round(steps / max(every, 1))) * max(every, 1)}."
-        )
-    if record_every is not None and (record_every < 1 or record_every % every):
-        raise ValueError(f"Records are kept at multiples of every={every}, got record_every={record_every}.")
-    if sample is not None and not 1 <= sample <= LARGEST_SAMPLE:
-        raise ValueError(
-            f"A finite sample needs a size from 1 to {LARGEST_SAMPLE}, the most that its index and memory hold, "
-            f"got sample={sample}. Train online to see fresh examples for ever."
-        )
-    if sample is not None and steps * batch > LARGEST_SAMPLE:
-        raise ValueError(
-            f"Training on a finite sample counts examples in 32 bits: steps * batch must stay below 2**31, "
-            f"got {steps} * {batch}. Use fewer steps or a smaller batch."
-        )

@@ -7,7 +7,6 @@ or shifted inputs), trained on a finite sample. A point's weight is its number o
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -135,5 +134,5 @@ def _points(snapshot: Snapshot, points: int) -> Float[Array, "points n"]:
 
 
 def _embedded(network: Any, x: Float[Array, "points n"]) -> Float[Array, "units points"]:
-    hidden: Float[Array, "units points"] = jax.nn.relu(network.hidden[0](x.T))
+    hidden: Float[Array, "units points"] = network.activation(network.hidden[0](x.T))
     return hidden

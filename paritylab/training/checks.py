@@ -1,0 +1,130 @@
+"""What a call of `plan` cannot mean is said before anything is traced, in one sentence."""
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import optax
+from jaxtyping import Int
+
+from ..distributions import AbstractDistribution
+from ..runtime import memory
+from ..targets.base import AbstractTarget
+from .optimizers import Optimizer
+from .records import AbstractRecord
+
+MOST_RUNS = 10**8
+LARGEST_SEED = 2**32 - 1
+LARGEST_SAMPLE = MOST_STEPS = 2**31 - 1
+
+
+def check_task(task: Any) -> None:
+    """A target alone says nothing about inputs; what a function of a key makes is checked when it is called."""
+    if isinstance(task, AbstractTarget):
+        raise TypeError(
+            f"A {type(task).__name__} is a target; a task is a distribution of it, such as Uniform(target)."
+        )
+    if not isinstance(task, AbstractDistribution) and not callable(task):
+        raise TypeError(f"A task is a distribution, or a function from a key to one, got {task!r}.")
+
+
+def check_parts(loss: Any, optimizer: Any, records: Sequence[Any]) -> None:
+    if isinstance(loss, type):
+        raise TypeError(f"A loss is a function of labels and outputs, got the class; write {loss.__name__}().")
+    if not callable(optimizer) or isinstance(optimizer, Optimizer | optax.GradientTransformation):
+        raise TypeError(
+            "An optimizer is a function of optax that takes a learning rate, such as optax.adam, without a call: the "
+            f"rate is given by `rate`. Got {optimizer!r}."
+        )
+    for record in records:
+        if not isinstance(record, AbstractRecord):
+            raise TypeError(f"Records are objects such as FreshError(), got {record!r}.")
+    names = [record.name for record in records]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"Two records have the name {twice[0]!r}, so that one would be lost. Keep one of them.")
+
+
+def checked_axis(values: Any, what: str) -> list[Any]:
+    """One value, or several to try."""
+    one = isinstance(values, int | float | Mapping | np.generic) or np.ndim(values) == 0
+    found = [values] if one else list(values)
+    if not found:
+        raise ValueError(f"There is no {what} in the list; name at least one.")
+    names = [frozenset(value) if isinstance(value, Mapping) else {""} for value in found]
+    if any(each != names[0] for each in names):
+        raise ValueError(f"Each {what} of a list must name the same layers, got {found}. A layer may have {what} 0.")
+    if len({str(value) for value in found}) < len(found):
+        raise ValueError(f"A {what} is named twice, and its runs would be counted twice, got {found}.")
+    return found
+
+
+def checked_seeds(seeds: Any, name: str, expected: int | None = None) -> Int[np.ndarray, " seeds"]:
+    """The seeds themselves, if their number was given."""
+    if isinstance(seeds, int | np.integer):
+        if seeds > MOST_RUNS:
+            raise ValueError(f"An ensemble has at most {MOST_RUNS} seeds, got {seeds}. Train in several parts.")
+        seeds = range(int(seeds))
+    if not isinstance(seeds, Iterable):
+        raise TypeError(f"`{name}` is a number of seeds or the seeds themselves, got {seeds!r}.")
+    values = np.array(list(seeds))
+    if not len(values) or values.dtype.kind not in "iu" or values.min() < 0 or values.max() > LARGEST_SEED:
+        found = values[:5].tolist()
+        raise ValueError(
+            f"`{name}` needs at least one seed, each a whole number from 0 to {LARGEST_SEED}, got {found}."
+        )
+    if expected is not None and len(values) != expected:
+        raise ValueError(f"`{name}` must be as many as `seeds`, {expected}, got {len(values)}.")
+    return values.astype(np.int64)
+
+
+def check_sizes(
+    batch: Any, steps: Any, every: Any, validation: Any, sample: Any, record_every: Any, lanes: Any
+) -> None:
+    """Sizes that cannot be are said."""
+    for name, size in {**locals()}.items():
+        if size is not None:
+            _check_whole(name, size)
+    if batch < 1:
+        raise ValueError(f"A batch needs at least one example, got batch={batch}.")
+    if validation < 0:
+        raise ValueError(f"The validation batch needs a size >= 0, got validation={validation}.")
+    if lanes is not None and lanes < 1:
+        raise ValueError(f"A program needs at least one lane, got lanes={lanes}.")
+    if steps > MOST_STEPS:
+        raise ValueError(f"Steps are counted in 32 bits: at most {MOST_STEPS}, got steps={steps}.")
+    if every < 1:
+        raise ValueError(f"Runs are looked at every so many steps, at least 1, got every={every}.")
+    if steps < 1 or steps % every:
+        raise ValueError(
+            f"The steps must be a positive multiple of the validation interval, got steps={steps} and every={every}. "
+            f"Use, for example, steps={max(1, round(steps / every)) * every}."
+        )
+    if record_every is not None and (record_every < 1 or record_every % every):
+        raise ValueError(f"Records are kept at multiples of every={every}, got record_every={record_every}.")
+    if sample is not None and not 1 <= sample <= LARGEST_SAMPLE:
+        raise ValueError(
+            f"A finite sample needs a size from 1 to {LARGEST_SAMPLE}, the most that its index and memory hold, "
+            f"got sample={sample}. Train online to see fresh examples for ever."
+        )
+    if sample is not None and steps * batch > LARGEST_SAMPLE:
+        raise ValueError(
+            f"Training on a finite sample counts examples in 32 bits: steps * batch must stay below 2**31, "
+            f"got {steps} * {batch}. Use fewer steps or a smaller batch."
+        )
+
+
+def _check_whole(name: str, size: Any) -> None:
+    try:
+        operator.index(size)
+    except TypeError:
+        raise TypeError(f"`{name}` is a whole number, got {size!r}.") from None
+
+
+def check_validation(validation: int, n: int) -> None:
+    """All points of the validation batch are looked at together."""
+    if 4 * validation * n > memory() / 4:
+        raise ValueError(
+            f"A validation batch of {validation} points of {n} coordinates takes more than a quarter of this machine's "
+            f"{memory() / 2**30:.1f} GiB. Use fewer points."
+        )
