@@ -79,6 +79,11 @@ def random_signs(key: PRNGKeyArray, batch: int, n: int) -> Float[Array, "{batch}
     return signs.astype(jnp.float32).reshape(batch, n)
 
 
+def fair_signs(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "..."]:
+    """Fair signs of any shape: the draws of `jr.rademacher`, which are others where float64 is on, here never."""
+    return 2 * jr.bernoulli(key, np.float32(0.5), shape).astype(jnp.float32) - 1
+
+
 def encode(x: Float[Array, "*batch n"], encoding: Encoding) -> Float[Array, "*batch n"]:
     """A point as a paper's network sees it: `signs` +-1, `unit` +-1/sqrt(n), `bits` 1 for -1 and 0 for +1."""
     if encoding == "signs":

@@ -6,7 +6,7 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..cube import cube
+from ..cube import cube, fair_signs
 from ..targets import TreeCircuit
 from ..targets.gates import by_pattern
 from .base import AbstractDistribution, Examples, Support
@@ -46,7 +46,7 @@ class Generative(AbstractDistribution):
 
     def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
         label_key, *keys = jr.split(key, 1 + self.target.depth)
-        y = jr.rademacher(label_key, (batch,), jnp.float32)
+        y = fair_signs(label_key, (batch,))
         gates = by_pattern(jnp.asarray(self.target.tables, jnp.float32))
         nodes = y[:, None]
         for level, level_key in enumerate(keys):

@@ -17,6 +17,7 @@ from jaxtyping import Array, Int, PRNGKeyArray, UInt8
 
 from .base import AbstractDistribution, Examples, Support
 from .data_sets import CIFAR10, VARIABLE, Images, named_folder
+from .idx import contents
 
 CIFAR_SIDE, CIFAR_RECORD = 32, 1 + 3 * 32 * 32
 CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -69,7 +70,7 @@ def cifar10(folder: str | os.PathLike[str] | None = None) -> ImageSet:
 
 
 def _records(path: Path) -> Images:
-    data = np.frombuffer(path.read_bytes(), np.uint8)
+    data = np.frombuffer(contents(path), np.uint8)
     if not data.size or data.size % CIFAR_RECORD:
         raise ValueError(
             f"{path} has {data.size} bytes, which is no number of records of {CIFAR_RECORD} bytes. Copy it again."
@@ -102,7 +103,13 @@ def image_folder(folder: str | os.PathLike[str], *, side: int = 64, most: int | 
     train = _folder(inside, classes, side, most)
     if (place / "val").is_dir():
         return ImageSet(place.name, classes, train, _folder(place / "val", classes, side, most))
-    test = np.arange(len(train.classes)) % TEST_SHARE == TEST_SHARE - 1
+    sizes = np.bincount(train.classes)
+    test = np.concatenate([np.arange(size) % TEST_SHARE == TEST_SHARE - 1 for size in sizes])
+    if not test.any():
+        raise ValueError(
+            f"No class in {place} has the {TEST_SHARE} images that leave one for testing; the largest has "
+            f"{sizes.max()}. Add images, or divide them into folders train and val."
+        )
     parts = (Images(train.pixels[part], train.classes[part]) for part in (~test, test))
     return ImageSet(place.name, classes, *parts)
 
@@ -123,12 +130,12 @@ def _folder(place: Path, classes: tuple[str, ...], side: int, most: int | None) 
 
 
 def _image(path: Path, side: int) -> UInt8[np.ndarray, "side side 3"]:
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
     try:
         with Image.open(path) as opened:
             image = opened.convert("RGB")
-    except UnidentifiedImageError:
+    except (OSError, SyntaxError):  # what PIL says of a file that ends early, and of a broken one
         raise ValueError(f"{path} is not an image that can be read. Remove it, or copy it again.") from None
     edge = min(image.size)
     left, top = (image.width - edge) // 2, (image.height - edge) // 2
@@ -182,9 +189,9 @@ class RandomPatches(AbstractDistribution):
     def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
         image_key, row_key, column_key = jr.split(key, 3)
         pixels, classes = jnp.asarray(self.pixels), jnp.asarray(self.classes)
-        number = jr.randint(image_key, (batch,), 0, len(classes))
-        row = jr.randint(row_key, (batch,), 0, pixels.shape[1] - self.side + 1)
-        column = jr.randint(column_key, (batch,), 0, pixels.shape[2] - self.side + 1)
+        number = jr.randint(image_key, (batch,), 0, len(classes), jnp.int32)
+        row = jr.randint(row_key, (batch,), 0, pixels.shape[1] - self.side + 1, jnp.int32)
+        column = jr.randint(column_key, (batch,), 0, pixels.shape[2] - self.side + 1, jnp.int32)
         size = (1, self.side, self.side, pixels.shape[3])
         cut = lambda i, r, c: jax.lax.dynamic_slice(pixels, (i, r, c, jnp.zeros((), i.dtype)), size).reshape(-1)
         patches = jax.vmap(cut)(number, row, column).astype(jnp.float32) / 127.5 - 1

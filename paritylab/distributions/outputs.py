@@ -5,7 +5,8 @@ here knows them in closed form at any size; a law of your own is enumerated unle
 """
 
 import abc
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -14,7 +15,7 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from ..cube import cube
+from ..cube import cube, fair_signs
 
 LARGEST_OUTPUTS = 16
 
@@ -76,7 +77,11 @@ class SharedSign(AbstractOutputs):
     flip: Float[Array | np.ndarray, "*runs"]
 
     def __init__(self, direction: Float[Array | np.ndarray, " pairs"], mean: int | float, flip: int | float = 0.0):
-        self.direction, self.mean, self.flip = direction, np.asarray(mean, float), np.asarray(flip, float)
+        if isinstance(direction, np.ndarray) and not np.all(np.abs(direction) == 1):
+            raise ValueError(f"A shared sign needs directions that are -1 or +1, got direction={direction}.")
+        if not 0 <= flip <= 1:
+            raise ValueError(f"A flip needs a probability between 0 and 1, got flip={flip}.")
+        self.direction, self.mean, self.flip = direction, _means(mean, "mean"), np.asarray(flip, float)
 
     @property
     def pairs(self) -> int:
@@ -116,6 +121,9 @@ class IndependentOutputs(AbstractOutputs):
 
     mean: Float[Array | np.ndarray, "*runs pairs"]
 
+    def __init__(self, mean: Float[Array | np.ndarray, "*runs pairs"] | Sequence[int | float]):
+        self.mean = _means(mean, "mean")
+
     @property
     def pairs(self) -> int:
         return self.mean.shape[-1]
@@ -145,8 +153,10 @@ class RandomSubset(AbstractOutputs):
     size: Int[Array | np.ndarray, "*runs"]
     rest: Float[Array | np.ndarray, "*runs pairs"]
 
-    def __init__(self, size: int, rest: Float[Array | np.ndarray, " pairs"]):
-        self.size, self.rest = np.asarray(size), rest
+    def __init__(self, size: int, rest: Float[Array | np.ndarray, " pairs"] | Sequence[int | float]):
+        self.size, self.rest = np.asarray(size), _means(rest, "rest")
+        if size != int(size) or not 0 <= size <= self.pairs:
+            raise ValueError(f"A subset of {self.pairs} outputs has a size from 0 to {self.pairs}, got size={size}.")
 
     @property
     def pairs(self) -> int:
@@ -154,7 +164,7 @@ class RandomSubset(AbstractOutputs):
 
     def sample(self, key: PRNGKeyArray, batch: int) -> Float[Array, "batch pairs"]:
         shared_key, rest_key, subset_key = jr.split(key, 3)
-        shared = jr.rademacher(shared_key, (batch, 1), jnp.float32)
+        shared = fair_signs(shared_key, (batch, 1))
         rest = IndependentOutputs(self.rest).sample(rest_key, batch)
         order = jr.uniform(subset_key, (batch, self.pairs), jnp.float32)
         rank = jnp.argsort(jnp.argsort(order, axis=1), axis=1)
@@ -183,6 +193,16 @@ class RandomSubset(AbstractOutputs):
         products = (both_in + both_out * np.outer(rest, rest)) / max(pairs * (pairs - 1), 1)
         np.fill_diagonal(products, 1)
         return OutputMoments((1 - r / pairs) * rest, products, label_mean, correlation)
+
+
+def _means(given: Any, name: str) -> Float[Array | np.ndarray, "..."]:
+    """The means of signs as an array, checked unless JAX holds them: under a trace they have no values yet."""
+    if isinstance(given, jax.Array):
+        return given
+    means = np.asarray(given, float)
+    if not np.all(np.abs(means) <= 1):
+        raise ValueError(f"Outputs are signs and need means between -1 and 1, got {name}={given}.")
+    return means
 
 
 def subset_sums(inside: Float[Array, " pairs"], outside: Float[Array, " pairs"]) -> Float[Array, " sizes"]:

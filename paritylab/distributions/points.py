@@ -26,6 +26,10 @@ class Points(AbstractDistribution):
             raise ValueError(
                 f"`Points` needs at least one row of x and one label a row, got x {x.shape} and y {y.shape}."
             )
+        if isinstance(y, np.ndarray) and not np.all(np.abs(y) == 1):
+            raise ValueError(
+                f"`Points` needs labels that are -1 or +1, got {y[np.abs(y) != 1][0]}. Write 0 and 1 as 2 * y - 1."
+            )
         self.x, self.y = x, y
 
     @property
@@ -33,7 +37,7 @@ class Points(AbstractDistribution):
         return self.x.shape[-1]
 
     def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
-        return self.examples(jr.randint(key, (batch,), 0, len(self.x)))
+        return self.examples(jr.randint(key, (batch,), 0, len(self.x), jnp.int32))
 
     def examples(self, index: Array) -> Examples:
         """The examples with these numbers."""

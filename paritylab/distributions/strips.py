@@ -52,7 +52,7 @@ class Strips(AbstractDistribution):
         return self.k * self.pixels.shape[-1] * self.pixels.shape[-2]
 
     def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
-        return self._examples(jr.randint(key, (batch, self.k), 0, len(self.digits)))
+        return self._examples(jr.randint(key, (batch, self.k), 0, len(self.digits), jnp.int32))
 
     def _examples(self, index: Int[Array, "batch k"]) -> Examples:
         """The strips of the images with these numbers."""

@@ -2,6 +2,7 @@ from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 Network = Callable[[Float[Array, " n"]], Float[Array, ""]]
@@ -27,6 +28,11 @@ def outputs(network: Network, x: Float[Array, "points n"]) -> Float[Array, " poi
     """
     columns = getattr(network, "columns", None)
     return jax.vmap(network)(x) if columns is None else columns(x.T)
+
+
+def as_floats(values: object) -> Float[Array, "..."]:
+    """In float32, or in float64 where that is enabled: explicit powers above k = 5 need it to be exact to 1e-5."""
+    return jnp.asarray(values, jnp.result_type(float))
 
 
 def check_width(width: int) -> None:

@@ -8,9 +8,8 @@ through the k + 1 points (s, (-1)**((k - s) / 2)).
 
 import functools
 
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from ..targets import Parity
 from .activations import (
@@ -25,7 +24,7 @@ from .activations import (
     sigmoid,
     square,
 )
-from .base import Network
+from .base import Network, as_floats
 from .mlp import MLP, FeedForward, Layer, Neuron, NeuronRecipe
 from .polynet import DisjointPolyNet, DisjointPolyNetwork, PolyNet, PolyNetwork
 from .transformer import Transformer, TransformerNetwork
@@ -66,8 +65,8 @@ def _(recipe: MLP, parity: Parity) -> FeedForward:
     weight = slope * np.outer(units, np.asarray(parity.mask))
     pad = (0, width - len(biases))
     return FeedForward(
-        (Layer(_float(weight), _float(np.pad(biases, pad))),),
-        Layer(_float(np.pad(outputs, pad)), _float(constant)),
+        (Layer(as_floats(weight), as_floats(np.pad(biases, pad))),),
+        Layer(as_floats(np.pad(outputs, pad)), as_floats(constant)),
         recipe.activation,
     )
 
@@ -127,10 +126,10 @@ def _products(recipe: MLP, parity: Parity) -> FeedForward:
         weight, bias = np.zeros((width, fan_in)), np.zeros(width)
         for unit, ((left, left_constant), (right, right_constant)) in enumerate(pairs):
             weight[unit], bias[unit] = left + right, left_constant + right_constant
-        hidden.append(Layer(_float(weight), _float(bias)))
+        hidden.append(Layer(as_floats(weight), as_floats(bias)))
         factors, fan_in = [(row / 2, -1.0) for row in np.eye(width)[: len(pairs)]], width
     ((row, constant),) = factors
-    return FeedForward(tuple(hidden), Layer(_float(row), _float(constant)), recipe.activation)
+    return FeedForward(tuple(hidden), Layer(as_floats(row), as_floats(constant)), recipe.activation)
 
 
 def _same_degree(activation: AbstractOfDegree, k: int) -> None:
@@ -145,7 +144,7 @@ def _(recipe: NeuronRecipe, parity: Parity) -> Neuron:
     if not isinstance(recipe.activation, OSCILLATING):
         raise _too_narrow("A neuron without an output layer", 1, len(parity.support), "that of an MLP")
     _same_degree(recipe.activation, len(parity.support))
-    return Neuron(Layer(_float(parity.mask), _float(0)), recipe.activation)
+    return Neuron(Layer(as_floats(parity.mask), as_floats(0)), recipe.activation)
 
 
 @realize.register
@@ -154,7 +153,7 @@ def _(recipe: PolyNet, parity: Parity) -> PolyNetwork:
     if recipe.degree < k:
         raise _too_narrow("A PolyNet", recipe.degree, k, k)
     weight = np.pad(rows, ((0, recipe.degree - k), (0, 0)))
-    return PolyNetwork(_float(weight), _float(np.arange(recipe.degree) >= k))
+    return PolyNetwork(as_floats(weight), as_floats(np.arange(recipe.degree) >= k))
 
 
 @realize.register
@@ -167,7 +166,7 @@ def _(recipe: DisjointPolyNet, parity: Parity) -> DisjointPolyNetwork:
             f"A disjoint PolyNet of degree {recipe.degree} holds parities with one coordinate in each block "
             f"of {weight.shape[1]}, got support={parity.support}."
         )
-    return DisjointPolyNetwork(_float(weight))
+    return DisjointPolyNetwork(as_floats(weight))
 
 
 @realize.register
@@ -190,20 +189,15 @@ def _(recipe: Transformer, parity: Parity) -> TransformerNetwork:
     first_weight, second_weight = zeros((m, d)), zeros((d, m))
     first_weight[:k], second_weight[:, :k] = steep * read, np.outer(result, turns / steep)
     return TransformerNetwork(
-        tokens=_float(np.stack([-sign, sign, result])),
-        positions=_float(np.outer(parity.mask, marked)),
-        query=_float(query),
-        key=_float(key),
-        value=_float(value),
-        out=_float(out),
-        first_weight=_float(first_weight),
-        first_bias=_float(np.pad(-steep * kinks, (0, m - k))),
-        second_weight=_float(second_weight),
-        second_bias=_float((values[0] - 1) * result),
-        head=_float(result),
+        tokens=as_floats(np.stack([-sign, sign, result])),
+        positions=as_floats(np.outer(parity.mask, marked)),
+        query=as_floats(query),
+        key=as_floats(key),
+        value=as_floats(value),
+        out=as_floats(out),
+        first_weight=as_floats(first_weight),
+        first_bias=as_floats(np.pad(-steep * kinks, (0, m - k))),
+        second_weight=as_floats(second_weight),
+        second_bias=as_floats((values[0] - 1) * result),
+        head=as_floats(result),
     )
-
-
-def _float(values: object) -> Float[Array, "..."]:
-    """In float32, or in float64 where that is enabled: powers above k = 5 need it to be exact to 1e-5."""
-    return jnp.asarray(values, jnp.result_type(float))

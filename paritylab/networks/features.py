@@ -37,21 +37,25 @@ class Frozen(eqx.Module):
     """
 
     bits: PyTree
+    frozen: tuple[bool, ...] = eqx.field(static=True)
+    """Which leaves are bits of numbers; others may look like them, as those of a `Frozen` inside do."""
 
     def __init__(self, tree: PyTree):
         arrays, rest = eqx.partition(tree, eqx.is_inexact_array)
         bits = jax.tree.map(lambda leaf: jax.lax.bitcast_convert_type(leaf, BITS[leaf.dtype]), arrays)
         self.bits = eqx.combine(bits, rest)
+        self.frozen = tuple(eqx.is_inexact_array(leaf) for leaf in jax.tree.leaves(tree))
 
     def thaw(self, dtype: DTypeLike) -> PyTree:
         """The tree as it was, in a given precision."""
 
-        def thawed(leaf: Any) -> Any:
-            if not eqx.is_array_like(leaf) or jnp.result_type(leaf) not in FLOATS:
+        def thawed(leaf: Any, frozen: bool) -> Any:
+            if not frozen:
                 return leaf
             return jax.lax.bitcast_convert_type(leaf, FLOATS[jnp.result_type(leaf)]).astype(dtype)
 
-        return jax.tree.map(thawed, self.bits)
+        leaves, structure = jax.tree.flatten(self.bits)
+        return jax.tree.unflatten(structure, map(thawed, leaves, self.frozen))
 
 
 class FeatureNetwork(eqx.Module):

@@ -11,12 +11,12 @@ import dataclasses
 import itertools
 import math
 
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from ..targets import GateProduct
 from .activations import Activation, relu
+from .base import as_floats
 from .gates import hard_tanh
 from .mlp import FeedForward, Layer
 
@@ -34,22 +34,22 @@ def gate_product_network(target: GateProduct, activation: Activation = hard_tanh
     >>> network = gate_product_network(GateProduct(("OR", "AND", "OR")))
     >>> [layer.weight.shape for layer in network.hidden]
     [(3, 6), (3, 3)]
-    >>> float(network(jnp.array([-1.0, 1.0, -1.0, 1.0, 1.0, -1.0])))
+    >>> float(network(as_floats([-1.0, 1.0, -1.0, 1.0, 1.0, -1.0])))
     -1.0
     """
     n, o = target.pairs, np.asarray(target.ors, float)
     pairs, steps = np.hstack([np.eye(n), np.eye(n)]), np.arange(1, n + 1)
     flips = (-1.0) ** (n - steps)  # a further true gate changes the sign of the product
     if activation is hard_tanh:
-        gates = Layer(_float(pairs), _float(o))
-        counts = Layer(_float(np.ones((n, n))), _float(n - 2.0 * steps + 1))
-        return FeedForward((gates, counts), Layer(_float(flips), _float(1 - n % 2)), activation)
+        gates = Layer(as_floats(pairs), as_floats(o))
+        counts = Layer(as_floats(np.ones((n, n))), as_floats(n - 2.0 * steps + 1))
+        return FeedForward((gates, counts), Layer(as_floats(flips), as_floats(1 - n % 2)), activation)
     if activation is relu:
-        gates = Layer(_float(-o[:, None] * pairs), _float(np.zeros(n)))
+        gates = Layer(as_floats(-o[:, None] * pairs), as_floats(np.zeros(n)))
         # The sum of the gates' outputs is sum(o) - sum(o h); K = (sum + n) / 2, with a kink at K = 0, ..., n - 1.
-        counts = Layer(_float(np.tile(-o / 2, (n, 1))), _float((o.sum() + n) / 2 - np.arange(n)))
+        counts = Layer(as_floats(np.tile(-o / 2, (n, 1))), as_floats((o.sum() + n) / 2 - np.arange(n)))
         turns = np.diff(2 * flips, prepend=0.0)
-        return FeedForward((gates, counts), Layer(_float(turns), _float((-1.0) ** n)), activation)
+        return FeedForward((gates, counts), Layer(as_floats(turns), as_floats((-1.0) ** n)), activation)
     raise ValueError(f"Explicit products of gates are known for hard_tanh and relu units, got {activation!r}.")
 
 
@@ -140,7 +140,7 @@ def polynomial_network(target: GateProduct, window: PolynomialWindow) -> FeedFor
     are not), one unit; binom(C, j) is the sum over all sets of j pairs.
 
     >>> network = polynomial_network(GateProduct(("OR", "OR")), PolynomialWindow(2, 1, 0))
-    >>> [float(network(jnp.array([a, 1.0, b, 1.0]))) for a in (1.0, -1.0) for b in (1.0, -1.0)]
+    >>> [float(network(as_floats([a, 1.0, b, 1.0]))) for a in (1.0, -1.0) for b in (1.0, -1.0)]
     [1.0, 1.0, 1.0, -1.0]
     """
     n, o = target.pairs, np.asarray(target.ors, float)
@@ -161,15 +161,10 @@ def polynomial_network(target: GateProduct, window: PolynomialWindow) -> FeedFor
     weight = -0.5 * np.hstack([members * o, members * o])
     outputs = np.array(coefficients, float)[sizes.astype(int) - 1]
     sign = float(np.prod(o))
-    hidden = Layer(_float(weight), _float(1 - sizes))
-    return FeedForward((hidden,), Layer(_float(sign * outputs), _float(sign * constant)), relu)
+    hidden = Layer(as_floats(weight), as_floats(1 - sizes))
+    return FeedForward((hidden,), Layer(as_floats(sign * outputs), as_floats(sign * constant)), relu)
 
 
 def _binomial(top: int, size: int) -> int:
     """binom(top, size) for a top of any sign."""
     return math.comb(top, size) if top >= 0 else (-1) ** size * math.comb(size - top - 1, size)
-
-
-def _float(values: object) -> Float[Array, "..."]:
-    """In float32, or in float64 where that is enabled."""
-    return jnp.asarray(values, jnp.result_type(float))

@@ -14,6 +14,8 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from ..cube import fair_signs
+
 
 class AbstractInitialization(eqx.Module):
     """The law of the weights of one layer at the start."""
@@ -67,7 +69,7 @@ class BernoulliInitialization(AbstractInitialization):
     """+-c with c = 1/sqrt(fan-in), for weights and biases."""
 
     def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
-        return jr.rademacher(key, shape, jnp.float32) * fan_in**-0.5
+        return fair_signs(key, shape) * fan_in**-0.5
 
     biases = weights
 
@@ -96,10 +98,10 @@ class SignInitialization(AbstractInitialization):
             raise ValueError(f"The grid of biases needs a degree k >= 1, got k={self.k}.")
 
     def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
-        return jr.rademacher(key, shape, jnp.float32)
+        return fair_signs(key, shape)
 
     def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
-        return jr.randint(key, shape, 1, 2 * self.k).astype(jnp.float32) / self.k - 1
+        return jr.randint(key, shape, 1, 2 * self.k, jnp.int32).astype(jnp.float32) / self.k - 1
 
 
 class TernaryInitialization(AbstractInitialization):
@@ -113,7 +115,7 @@ class TernaryInitialization(AbstractInitialization):
     k: int = eqx.field(static=True)
 
     def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
-        return jr.randint(key, shape, -1, 2).astype(jnp.float32)
+        return jr.randint(key, shape, -1, 2, jnp.int32).astype(jnp.float32)
 
     def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
         return jnp.full(shape, 1 / (8 * self.k), jnp.float32)

@@ -215,6 +215,10 @@ def test_memory_is_a_plausible_number_of_bytes():
         (lambda: Mixture([BIASED, BIASED], [1.5, -0.5]), r"a weight >= 0 .* got weights=\[1\.5, -0\.5\]"),
         (lambda: Mixture([BIASED, Uniform(majority(3))], [0.5, 0.5]), r"must share n, got n=\[5, 3\]"),
         (lambda: Points(np.zeros((0, 2)), np.zeros(0)), r"at least one row of x .* got x \(0, 2\) and y \(0,\)"),
+        (
+            lambda: Points(np.ones((2, 1)), np.array([1.0, 0.0])),
+            r"labels that are -1 or \+1, got 0\.0\. Write 0 and 1 as",
+        ),
         (lambda: draw(BIASED, 0, key=root_key(0)), r"at least one example, got size=0"),
         (
             lambda: draw(BIASED, 10**12, key=root_key(0)),

@@ -175,6 +175,14 @@ def test_random_targets_share_a_program():
             lambda: EasyHalf(GateProduct(("OR",)), SharedSign(np.ones(1), 0.0), np.array([[1.5, -0.5, 0.0, 1.0]])),
             r"four probabilities for each of 1 pairs, got",
         ),
+        (lambda: SharedSign(np.ones(3), 3.0), r"means between -1 and 1, got mean=3\.0"),
+        (lambda: SharedSign(np.ones(3), 0.0, 2.0), r"probability between 0 and 1, got flip=2\.0"),
+        (lambda: SharedSign(np.array([1.0, 0.5]), 0.0), r"directions that are -1 or \+1, got direction=\[1\. +0\.5\]"),
+        (lambda: IndependentOutputs([5, 5]), r"means between -1 and 1, got mean=\[5, 5\]"),
+        (lambda: IndependentOutputs(np.array([0.5, math.nan])), r"means between -1 and 1, got mean=\[0\.5 nan\]"),
+        (lambda: RandomSubset(9, np.ones(3)), r"of 3 outputs has a size from 0 to 3, got size=9"),
+        (lambda: RandomSubset(-1, np.ones(3)), r"of 3 outputs has a size from 0 to 3, got size=-1"),
+        (lambda: RandomSubset(1, np.array([0.0, -2.0])), r"means between -1 and 1, got rest=\[ 0\. -2\.\]"),
     ],
 )
 def test_what_cannot_be_says_so(make, message):

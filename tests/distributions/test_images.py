@@ -70,6 +70,32 @@ def test_folders_of_images(tmp_path):
     assert images.test.classes.tolist() == [0, 1] and images.test.pixels[1, 3, 3].tolist() == [200, 0, 0]
 
 
+def test_every_fifth_image_of_a_class_is_kept_for_testing(tmp_path):
+    for name, count in (("a", 7), ("b", 5), ("c", 6)):
+        (tmp_path / name).mkdir()
+        for number in range(count):
+            Image.new("RGB", (4, 4), (number, 0, 0)).save(tmp_path / name / f"{number}.png")
+    images = pl.image_folder(tmp_path, side=4)
+    assert images.test.classes.tolist() == [0, 1, 2] and images.test.pixels[:, 0, 0, 0].tolist() == [4, 4, 4]
+    assert np.bincount(images.train.classes).tolist() == [6, 4, 5]
+    with pytest.raises(ValueError, match="has the 5 images that leave one for testing; the largest has 4"):
+        pl.image_folder(tmp_path, side=4, most=4)
+
+
+def test_files_that_end_early_or_cannot_be_read_are_named(cifar, tmp_path):
+    picture = tmp_path / "pictures" / "a" / "1.png"
+    picture.parent.mkdir(parents=True)
+    Image.fromarray(np.random.default_rng(0).integers(0, 256, (20, 20, 3), np.uint8)).save(picture)
+    whole = picture.read_bytes()
+    for part in (whole[:20], whole[: len(whole) // 2], whole[:-40]):
+        picture.write_bytes(part)
+        with pytest.raises(ValueError, match="is not an image that can be read"):
+            pl.image_folder(tmp_path / "pictures")
+    (cifar / "data_batch_2.bin").mkdir()
+    with pytest.raises(ValueError, match=r"data_batch_2.bin cannot be read \(Is a directory\)"):
+        pl.cifar10()
+
+
 def test_wrong_data_is_said(cifar, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -22,6 +22,8 @@ RECIPES = {
     "frozen gates": pl.FrozenGates(7),
     "linearized MLP": pl.Linearized(pl.MLP(7)),
     "linearized PolyNet": pl.Linearized(pl.PolyNet(3)),
+    "linearized random features": pl.Linearized(pl.RandomFeatures(7)),
+    "linearized frozen gates": pl.Linearized(pl.FrozenGates(7)),
     "linearized neuron of degree 3": pl.Linearized(pl.NeuronRecipe(pl.Sinusoid(3))),
 }
 recipes = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
@@ -119,12 +121,14 @@ def test_a_linearized_network_is_the_expansion_of_its_recipe():
 
 
 def test_what_is_frozen_comes_back_to_the_bit():
-    tree = {"a": jnp.array([0.1, -jnp.inf, jnp.nan]), "b": jnp.arange(3), "c": "word"}
+    words = jnp.arange(3, dtype=jnp.uint32)  # of the type that bits have
+    tree = {"a": jnp.array([0.1, -jnp.inf, jnp.nan]), "b": words, "c": "word", "d": Frozen(jnp.ones(2))}
     frozen = Frozen(tree)
     assert not any(eqx.is_inexact_array(leaf) for leaf in jax.tree.leaves(frozen))
     thawed = frozen.thaw(jnp.float32)
     assert np.asarray(thawed["a"]).tobytes() == np.asarray(tree["a"]).tobytes()
     assert thawed["b"].tolist() == [0, 1, 2] and thawed["c"] == "word"
+    assert thawed["d"].thaw(jnp.float32).tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("make", [pl.RandomFeatures, pl.FourierFeatures, pl.FrozenGates])
