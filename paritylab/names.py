@@ -11,7 +11,7 @@ from .cube import root_key
 from .distributions.random import with_noise
 from .networks.base import Recipe
 from .networks.initializations import AbstractInitialization
-from .registry import INITIALIZATIONS, LOSSES, NETWORKS, TARGETS, TRAIN_DEFAULTS, nearest
+from .registry import INITIALIZATIONS, LOSSES, NETWORKS, TARGETS, TRAIN_DEFAULTS, WITHOUT_DEGREE, NetworkEntry, nearest
 from .targets.parity import check_size
 from .training.plans import Plan, Task
 from .training.train import plan
@@ -38,6 +38,17 @@ def plan_from_names(names: Mapping[str, Any], labels: Mapping[str, Any] | None =
         **{name: names[name] for name in passed_on},
     )
     return made, k
+
+
+def check_degree_is_used(target: str, network: str, k: int | None) -> None:
+    """A degree that neither the target nor the network has would be ignored without a word."""
+    if k is None or target not in WITHOUT_DEGREE or network not in NETWORKS or takes_degree(NETWORKS[network]):
+        return
+    raise ValueError(f"Neither {target!r} nor {network!r} has a degree, got --k {k}. Leave it out.")
+
+
+def takes_degree(entry: NetworkEntry) -> bool:
+    return entry.recipe in ("PolyNet", "DisjointPolyNet") or isinstance(getattr(pl, entry.activation or "relu"), type)
 
 
 SEVERAL = {"rate": (int, float), "seeds": (int,), "width": (int,), "support": (int,)}
@@ -129,7 +140,7 @@ def make_optimizer(name: str) -> Callable[..., optax.GradientTransformation]:
         if "learning_rate" in getattr(made, "__annotations__", {})
         and each.islower()
         and each[0] != "_"
-        and not each.startswith(("scale_by", "lbfgs"))
+        and not each.startswith(("scale_by", "lbfgs", "sm3"))  # lbfgs asks for the loss, sm3 takes no scalars
     ]
     if name not in known:
         raise ValueError(nearest("optimizer", name, known))

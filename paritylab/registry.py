@@ -6,7 +6,10 @@ from typing import Any, NamedTuple
 
 
 class NetworkEntry(NamedTuple):
-    """A network by name. `recipe` and `activation` are names in `paritylab`; `(k)` follows the target's degree."""
+    """A network by name. `recipe` and `activation` are names in `paritylab`.
+
+    An activation that is a class, such as `Zigzag`, is made with the degree k.
+    """
 
     recipe: str
     activation: str | None
@@ -65,6 +68,9 @@ TARGETS = {
     "majority": "sign of the sum, n odd",
     "random-symmetric": "a fair sign per weight, at random per seed",
 }
+
+WITHOUT_DEGREE = ("full-parity", "majority", "random-symmetric")
+"""Targets that n alone describes."""
 
 INITIALIZATIONS = {
     "uniform": "UniformInitialization",

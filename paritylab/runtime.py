@@ -10,6 +10,9 @@ from pathlib import Path
 
 import jax
 
+MOST_CORES = 4096
+"""More threads than this on one machine are a slip of the pen."""
+
 
 def cache_folder() -> Path:
     """Where compiled programs are kept unless the user said otherwise."""
@@ -38,5 +41,9 @@ def memory() -> int:
 def cores() -> list[int]:
     """The cores that this process may use; `PARITYLAB_CORES` says their number where none can be set aside."""
     if given := os.environ.get("PARITYLAB_CORES"):
+        if not given.isdecimal() or not 1 <= int(given) <= MOST_CORES:
+            raise ValueError(
+                f"PARITYLAB_CORES is a whole number from 1 to {MOST_CORES}, got {given!r}. Unset it to use all cores."
+            )
         return list(range(int(given)))
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))

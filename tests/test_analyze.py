@@ -8,7 +8,7 @@ import math
 import pytest
 from typer.testing import CliRunner
 
-from paritylab import bounds
+from paritylab import bounds, parity_circuit
 from paritylab.cli import app
 from paritylab.registry import BOUNDS
 
@@ -60,6 +60,29 @@ def test_a_list_of_numbers_gives_a_curve_and_a_picture(tmp_path):
         ),
         (("bound", "kernel", "--n"), "The numbers of a bound are written --n 30 --k 3, got '--n'."),
         (("bound", "kernel", "--n", 3, "--k", 4, "--norm", 1), "1 <= k <= n, got k=4 on n=3"),
+        (("bound", "kernel", "n", 30), "are written with two dashes, got 'n'. Write --n."),
+        (("bound", "kernel", "-n", 30), "are written with two dashes, got '-n'. Write --n."),
+        (
+            ("bound", "polynet", "--block", 10, "--k", 1_000_000, "--error", 0.1, "--failure", 0.1),
+            "'polynet' at --block 10 --k 1000000 --error 0.1 --failure 0.1 leads to numbers beyond what a float",
+        ),
+        (
+            ("bound", "margin-rank", "--width", 10, "--half", 5, "--weight", "inf", "--margin", 0.1),
+            "--weight takes a finite number, or several with commas between them, got 'inf'.",
+        ),
+        (("bound", "kernel", "--n", 3, "--k", 2, "--norm", "1,nan"), "--norm takes a finite number"),
+        (("analyze", "fourier", "--target", "random-symmetric", "--seed", 10**30), "--seed is a whole number from 0"),
+        (("analyze", "correlation", "--pairs", 3, "--seed", 10**30), "--seed is a whole number from 0 to 4294967295"),
+        (("analyze", "gap", "--seed", -1), "--seed is a whole number from 0 to 4294967295, got -1."),
+        (("analyze", "gap", "--bias", "nan"), "--bias is a finite number, got nan."),
+        (("analyze", "gap", "--n", 10**13), "<= 1000000 coordinates, got n=10000000000000."),
+        (("analyze", "fourier", "--n", 10**13 + 1), "<= 1000000 coordinates, got n=10000000000001."),
+        (("analyze", "fourier", "--target", "full-parity", "--n", 10**13), "<= 1000000 coordinates, got n=1000"),
+        (("analyze", "fourier", "--target", "parity", "--k", 12), "1 <= k <= n, got k=12 on n=11 coordinates."),
+        (
+            ("analyze", "correlation", "--formula", "OR(" * 3000),
+            "at most 19 gates deep, got one more at position 57",
+        ),
         (("analyze", "fourier", "--target", "parety"), "There is no target 'parety'; did you mean 'parity'?"),
         (("analyze", "fourier", "--target", "parity", "--n", 40), "would take 1.02e+03 GiB."),
         (("analyze", "gap", "--k", 101), "A gap needs 1 <= k < n, got k=101 on n=101 coordinates."),
@@ -75,6 +98,7 @@ def test_wrong_input_is_one_sentence(words, sentence, tmp_path):
     said = run(*words, "--out", tmp_path / "out")
     assert (said.exit_code, said.stdout) == (2, "")
     assert said.stderr.startswith("paritylab: ") and sentence in said.stderr
+    assert said.stderr.count("\n") == 1 and len(said.stderr) < 500
     assert not (tmp_path / "out").exists()
 
 
@@ -86,6 +110,30 @@ def test_fourier():
     assert circuit["weight"] == [0.25, 0.5, 0.25] and circuit["n"] == 2
     many = run("analyze", "fourier", "--target", "majority", "--n", 101)
     assert "further levels" in many.stdout and "route: symmetric, O(n^2)" in many.stdout
+
+
+def test_a_picture_of_a_formula_has_the_formula_s_n(tmp_path, monkeypatch):
+    titles = []
+    monkeypatch.setattr("paritylab.figures.plot_bars", lambda values, what, title: titles.append(title))
+    document("analyze", "fourier", "--formula", "AND(x0,x1)", "--out", tmp_path)
+    assert titles == ["AND(x0,x1), n = 2"]
+
+
+def test_a_folder_in_the_place_of_a_picture_is_wrong_input(tmp_path):
+    (tmp_path / "fourier.png").mkdir()
+    said = run("analyze", "fourier", "--n", 3, "--out", tmp_path)
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert f"--out {tmp_path}: fourier.png cannot be written (" in said.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["fourier.png"]
+
+
+def test_tables_that_are_cut_say_so():
+    assert "... 6 further levels (--json has all)" in run("analyze", "kernel", "--n", 30).stdout.splitlines()
+    assert "further" not in run("analyze", "kernel", "--n", 24).stdout
+    deep = parity_circuit(64, range(64)).formula
+    assert (
+        "... 23 further gates (--json has all)" in run("analyze", "correlation", "--formula", deep).stdout.splitlines()
+    )
 
 
 def test_gap_of_equal_weights_is_that_of_majority():

@@ -12,9 +12,11 @@ from typer.testing import CliRunner
 
 import paritylab
 from paritylab.cli import app
+from paritylab.cli.app import check_writable
 from paritylab.cli.printing import duration, shown
 from paritylab.documents import plain
-from paritylab.registry import EXPERIMENTS, NETWORKS, SETTINGS, TARGETS, nearest
+from paritylab.names import check_degree_is_used
+from paritylab.registry import EXPERIMENTS, NETWORKS, SETTINGS, TARGETS, WITHOUT_DEGREE, nearest
 
 TINY = {"n": 6, "k": 2, "width": 4, "batch": 8, "rate": 0.1, "seeds": 2, "steps": 20, "validation": 64}
 
@@ -152,16 +154,17 @@ WRONG = {
     "width of what has none": ({"network": "polynet"}, "'polynet' has no width, got --width [4]. Leave it out."),
     "too many widths": ({"network": "transformer", "width": "8,2,2,8"}, "EMBEDDING,ATTENTION,HEADS, got [8, 2, 2, 8]."),
     "batch 0": ({"batch": 0}, "at least one example, got batch=0."),
-    "negative rate": ({"rate": -0.1}, "A rate must be a finite number >= 0, got rate=-0.1."),
-    "one negative rate": ({"rate": "0.1,-1"}, "A rate must be a finite number >= 0, got rate=-1.0."),
-    "rate not a number": ({"rate": "nan"}, "A rate must be a finite number >= 0, got rate=nan."),
+    "negative rate": ({"rate": -0.1}, "finite number >= 0, got rate=-0.1."),
+    "one negative rate": ({"rate": "0.1,-1"}, "finite number >= 0, got rate=-1.0."),
+    "rate not a number": ({"rate": "nan"}, "finite number >= 0, got rate=nan."),
     "rate in words": ({"rate": "fast"}, "--rate takes numbers with commas between them, such as 1,0.1, got 'fast'."),
-    "negative decay": ({"decay": -1}, "A decay must be a finite number >= 0, got decay=-1.0."),
+    "negative decay": ({"decay": -1}, "finite number >= 0, got decay=-1.0."),
     "noise above 1": ({"noise": 1.5}, "--noise is a probability between 0 and 1, got 1.5."),
     "no seeds": ({"seeds": 0}, "at least 1, got 0."),
     "steps not a multiple": ({"steps": 25}, "got steps=25 and every=10. Use, for example, steps=20."),
     "no steps": ({"steps": 0}, "got steps=0 and every=10. Use, for example, steps=10."),
-    "every 0": ({"every": 0}, "got steps=20 and every=0. Use, for example, steps=20."),
+    "every 0": ({"every": 0}, "at least 1, got every=0."),
+    "negative every": ({"every": -10}, "at least 1, got every=-10."),
     "too many steps": ({"steps": 10**10}, "at most 2147483647, got steps=10000000000."),
     "negative validation": ({"validation": -1}, "a size >= 0, got validation=-1."),
     "sample too large": ({"sample": 10**12}, "a size from 1 to 2147483647, the most that its index and memory hold"),
@@ -172,7 +175,11 @@ WRONG = {
     "unknown optimizer": ({"optimizer": "adamm"}, "no optimizer 'adamm'; did you mean 'adam'? There are: "),
     "unknown loss": ({"loss": "hing"}, "no loss 'hing'; did you mean 'hinge'? There are: hinge, "),
     "unknown initialization": ({"init": "gauss"}, "no initialization 'gauss'; did you mean 'gaussian'? There are: "),
-    "even majority": ({"target": "majority"}, "can be a tie, got n=6. Use an odd n."),
+    "too many coordinates": ({"target": "full-parity", "n": 10**13, "k": None}, "<= 1000000 coordinates, got n=1000"),
+    "too many for a majority": ({"target": "majority", "n": 10**13 + 1, "k": None}, "<= 1000000 coordinates, got n=1"),
+    "degree of a target without": ({"target": "full-parity", "k": -7}, "has a degree, got --k -7. Leave it out."),
+    "optimizer without scalars": ({"optimizer": "sm3"}, "There is no optimizer 'sm3'; did you mean "),
+    "even majority": ({"target": "majority", "k": None}, "can be a tie, got n=6. Use an odd n."),
     "blocks of unequal size": ({"target": "disjoint-parity", "k": 4}, "got n=6 and k=4. Make n a multiple of k."),
     "factors of unequal size": ({"network": "disjoint-polynet", "width": None, "k": 4}, "got n=6 and degree=4."),
     "degree of an activation": ({"network": "poly-mlp", "n": 20, "k": 16}, "1 <= k <= 15, got k=16."),
@@ -204,6 +211,49 @@ def test_a_folder_that_cannot_be_written_is_wrong_input(tmp_path):
         assert result.stderr.endswith("). Choose another folder.\n")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert file.read_text() == "kept"
+
+
+@pytest.mark.parametrize("name", ["train.json", "runs.csv"])
+def test_a_folder_in_the_place_of_a_result_is_found_before_training(name, tmp_path):
+    (tmp_path / name).mkdir()
+    result = train("--json", steps=2_000_000_000, out=tmp_path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        f"paritylab: --out {tmp_path}: {name} cannot be written (Is a directory). Choose another folder.\n"
+    )
+
+
+def test_an_older_result_may_be_written_over(tmp_path):
+    (tmp_path / "train.json").write_text("older")
+    check_writable(tmp_path, "train.json", "runs.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["train.json"]
+    assert (tmp_path / "train.json").read_text() == "older"
+
+
+def test_a_gallery_that_cannot_be_written_is_named_as_the_gallery(tmp_path, monkeypatch):
+    monkeypatch.setattr("paritylab.experiments.reproduce.found_in", lambda folder: ["something"])
+    file = tmp_path / "file"
+    file.touch()
+    result = run("report", tmp_path, "--gallery", file)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"paritylab: --gallery {file} cannot be written (")
+
+
+@pytest.mark.parametrize("cores", ["two", "0", "-1", "1e3", "1000000000000"])
+def test_a_wrong_number_of_cores_is_wrong_input(cores, tmp_path, monkeypatch):
+    monkeypatch.setenv("PARITYLAB_CORES", cores)
+    sentence = f"paritylab: PARITYLAB_CORES is a whole number from 1 to 4096, got {cores!r}. Unset it to use all cores."
+    (tmp_path / "file.toml").write_text("[fixed]\nn = 6\n")
+    for result in (train("--json"), run("sweep", tmp_path / "file.toml", "--store", tmp_path / "store")):
+        assert (result.exit_code, result.stdout, result.stderr) == (2, "", sentence + "\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["file.toml"]
+
+
+def test_a_degree_of_the_network_alone_is_welcome():
+    for network in ("poly-mlp", "polynet", "sinusoid-neuron"):
+        check_degree_is_used("majority", network, 2)
+    check_degree_is_used("majority", "relu-mlp", None)
+    assert {*WITHOUT_DEGREE} < {*TARGETS}
 
 
 def test_what_the_parser_does_not_know_is_exit_code_2():

@@ -1,5 +1,6 @@
 """`paritylab analyze`: exact objects behind training, for a target, a distribution or a network that is named."""
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,9 +20,17 @@ analyze = typer.Typer(
 )
 app.add_typer(analyze, name="analyze")
 
+
+def kept_in_32_bits(seed: int) -> int:
+    with kind_to_wrong_input():
+        if not 0 <= seed < 2**32:
+            raise ValueError(f"--seed is a whole number from 0 to {2**32 - 1}, got {seed}.")
+    return seed
+
+
 N = Annotated[int, typer.Option(help="Number of coordinates.")]
 K = Annotated[int, typer.Option(help="Size of the parity.")]
-Seed = Annotated[int, typer.Option(help="Seed of what is drawn at random.")]
+Seed = Annotated[int, typer.Option(help="Seed of what is drawn at random.", callback=kept_in_32_bits)]
 Formula = Annotated[str | None, typer.Option(help="A tree circuit: 'OR(AND(x0,x1),NAND(x2,x3))'.")]
 
 
@@ -55,15 +64,12 @@ def fourier(
             "noise_stability": {str(each): found.noise_stability(each) for each in numbers(rho, "--rho")},
             "route": "symmetric, O(n^2)" if symmetric else "transform of 2^n values",
         }
-        deliver(
-            "fourier", content, as_json, out, lambda: plot_bars(found.weight, "weight", f"{content['target']}, n = {n}")
-        )
+        title = f"{content['target']}, n = {made.n}"
+        deliver("fourier", content, as_json, out, lambda: plot_bars(found.weight, "weight", title))
     if as_json:
         return
     rows = [[str(level), f"{weight:.6g}"] for level, weight in enumerate(found.weight) if weight > 1e-12]
-    table(rows[:40], ["level", "weight"])
-    if len(rows) > 40:
-        typer.echo(f"... {len(rows) - 40} further levels (--json has all)")
+    first_of_table(40, "levels", rows, ["level", "weight"])
     typer.echo(f"total influence {found.total_influence:.6g}; route: {content['route']}")
     for each, value in content["noise_stability"].items():
         typer.echo(f"noise stability at {each}: {value:.6g}")
@@ -86,9 +92,13 @@ def gap(
 
         from ..analysis import gap_of_gradient, majority_gap, neuron_gradient
         from ..figures import plot_gradient
+        from ..targets.base import check_dimension
 
+        check_dimension(n)
         if not 1 <= k < n:
             raise ValueError(f"A gap needs 1 <= k < n, got k={k} on n={n} coordinates. Lower k or raise n.")
+        if not math.isfinite(bias):
+            raise ValueError(f"--bias is a finite number, got {bias}.")
         known = {name: getattr(pl, name) for name in ("relu", "relu6", "sigmoid", "square")}
         slope = one_of("activation", activation, known | {"sinusoid": pl.Sinusoid(k)})
         found = neuron_gradient(drawn_weights(weights, n, seed), slope, range(k), bias=bias)
@@ -164,7 +174,7 @@ def correlation(
         )
     if not as_json:
         rows = [[each["gate"], f"{each['correlation']:.6g}", f"{each['influence']:.6g}"] for each in content["gates"]]
-        table(rows[:40], ["gate", "correlation with the label", "influence"])
+        first_of_table(40, "gates", rows, ["gate", "correlation with the label", "influence"])
         typer.echo(found.verdict)
         if promised is not None:
             typer.echo(
@@ -280,7 +290,15 @@ def kernel(
         )
     if not as_json:
         cells = [[str(r["level"]), f"{r['eigenvalue']:.6g}", f"{r['best_hinge']:.6g}", shown(r["bound"])] for r in rows]
-        table(cells[:25], ["level", "eigenvalue", f"best hinge, norm {radius:g}", "bound for any kernel"])
+        names = ["level", "eigenvalue", f"best hinge, norm {radius:g}", "bound for any kernel"]
+        first_of_table(25, "levels", cells, names)
+
+
+def first_of_table(most: int, what: str, rows: list[list[str]], names: list[str]) -> None:
+    """A table with so many rows at the most, and a word on those that are left out."""
+    table(rows[:most], names)
+    if len(rows) > most:
+        typer.echo(f"... {len(rows) - most} further {what} (--json has all)")
 
 
 def one_of(kind: str, name: str, known: dict[str, Any]) -> Any:
@@ -295,8 +313,16 @@ def named_target(target: str, n: int, k: int, formula: str | None, seed: int) ->
     """A target of fixed support, or a circuit."""
     import paritylab as pl
 
+    from ..targets.base import check_dimension
+    from ..targets.parity import check_size
+
     if formula is not None:
         return pl.circuit_from_formula(formula)
+
+    def parity() -> pl.Parity:
+        check_dimension(n)
+        check_size(n, k)
+        return pl.Parity(n, range(k))
 
     def random_symmetric() -> pl.Symmetric:
         import numpy as np
@@ -304,7 +330,7 @@ def named_target(target: str, n: int, k: int, formula: str | None, seed: int) ->
         return pl.Symmetric(n, np.asarray(pl.random_symmetric(n, key=pl.root_key(seed)).values))
 
     known = {
-        "parity": lambda: pl.Parity(n, range(k)),
+        "parity": parity,
         "full-parity": lambda: pl.full_parity(n),
         "majority": lambda: pl.majority(n),
         "random-symmetric": random_symmetric,

@@ -71,13 +71,18 @@ def top(
     pass
 
 
-def check_writable(folder: Path) -> None:
-    """Makes the folder, or says why that cannot be."""
+def check_writable(folder: Path, *files: str, option: str = "--out") -> None:
+    """Makes the folder, or says why that cannot be, or which of the files that will be written there cannot be."""
+    place = folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".paritylab-probe"
         probe.touch()
         probe.unlink()
+        for place in (folder / name for name in files):
+            if place.exists():
+                place.open("r+b").close()  # changes nothing; a folder of that name is an error
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ValueError(f"--out {folder} cannot be written ({reason}). Choose another folder.") from None
+        what = str(folder) if place == folder else f"{folder}: {place.name}"
+        raise ValueError(f"{option} {what} cannot be written ({reason}). Choose another folder.") from None

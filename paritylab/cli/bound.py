@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,7 +29,7 @@ def bound(
             raise ValueError(nearest("bound", name, BOUNDS))
         function = load(name)
         points = points_of(name, function, numbers or [])
-        found = [(point, function(**point)) for point in points]
+        found = [(point, value_at(name, function, point)) for point in points]
         varied = [key for key in points[0] if len({point[key] for point in points}) > 1]
         document = {"bound": name, "points": [document_of(point, each) for point, each in found]}
         deliver(f"bound-{name}", document, as_json, out, lambda: picture(name, found, varied))
@@ -44,6 +45,17 @@ def load(name: str) -> "Callable[..., Bound]":
     return getattr(importlib.import_module(f"paritylab.bounds.{module}"), function)  # type: ignore[no-any-return]
 
 
+def value_at(name: str, function: "Callable[..., Bound]", point: dict[str, Any]) -> "Bound":
+    """The bound at a point; some numbers are legal and still lead beyond what a float can hold."""
+    try:
+        return function(**point)
+    except ArithmeticError:
+        at = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in point.items())
+        raise ValueError(
+            f"The bound {name!r} at {at} leads to numbers beyond what a float can hold. Use less extreme ones."
+        ) from None
+
+
 def points_of(name: str, function: Callable[..., Any], words: list[str]) -> list[dict[str, Any]]:
     """The arguments that words like `--n 10,20` stand for, one for each combination."""
     known = {
@@ -56,9 +68,12 @@ def points_of(name: str, function: Callable[..., Any], words: list[str]) -> list
     if len(pairs) % 2:
         raise ValueError(f"The numbers of a bound are written --n 30 --k 3, got {' '.join(words)!r}.")
     for flag, text in zip(pairs[::2], pairs[1::2], strict=True):
-        key = flag.removeprefix("--").replace("-", "_")
-        if not flag.startswith("--") or key not in known:
-            raise ValueError(nearest(f"number of the bound {name!r} called", flag.removeprefix("--"), known))
+        word = flag.lstrip("-")
+        key = word.replace("-", "_")
+        if key not in known:
+            raise ValueError(nearest(f"number of the bound {name!r} called", word, known))
+        if not flag.startswith("--"):
+            raise ValueError(f"The numbers of a bound are written with two dashes, got {flag!r}. Write --{word}.")
         given[key] = [number(part, flag, known[key]) for part in text.split(",")]
     needed = [key for key, parameter in known.items() if parameter.default is parameter.empty]
     if missing := [f"--{key.replace('_', '-')}" for key in needed if key not in given]:
@@ -70,11 +85,15 @@ def points_of(name: str, function: Callable[..., Any], words: list[str]) -> list
 def number(text: str, flag: str, parameter: inspect.Parameter) -> int | float:
     """A number of the kind that the bound wants."""
     whole = parameter.annotation in (int, "int")
+    word = "a whole number" if whole else "a finite number"
+    refusal = ValueError(f"{flag} takes {word}, or several with commas between them, got {text!r}.")
     try:
-        return int(text) if whole or text.lstrip("-").isdigit() else float(text)
+        value = int(text) if whole or text.lstrip("-").isdigit() else float(text)
     except ValueError:
-        word = "a whole number" if whole else "a number"
-        raise ValueError(f"{flag} takes {word}, or several with commas between them, got {text!r}.") from None
+        raise refusal from None
+    if isinstance(value, float) and not math.isfinite(value):
+        raise refusal
+    return value
 
 
 def document_of(point: dict[str, Any], found: "Bound") -> dict[str, Any]:

@@ -28,7 +28,7 @@ def deliver(
 ) -> None:
     """A document: on standard output if it is asked for, and to a folder with its picture if one is named."""
     if out is not None:
-        check_writable(out)
+        check_writable(out, *(f"{name}{ending}" for ending in (".json", ".pdf", ".png")))
         (out / f"{name}.json").write_text(document(content))
         figure = picture() if picture else None
         if figure is not None:

@@ -159,7 +159,7 @@ def report(
         if gallery is not None:
             from ..report.gallery import write_gallery
 
-            check_writable(gallery)
+            check_writable(gallery, option="--gallery")
             write_gallery(folder, gallery)
     page = write_report(folder)
     if as_json:

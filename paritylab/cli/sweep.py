@@ -31,8 +31,9 @@ def sweep(
     with kind_to_wrong_input():
         if attempts < 1:
             raise ValueError(f"--attempts is at least 1, got {attempts}.")
-        from ..runtime import leave_devices_to_workers
+        from ..runtime import cores, leave_devices_to_workers
 
+        cores()  # a wrong PARITYLAB_CORES is said here, before there is a store
         leave_devices_to_workers()
         from ..sweep.files import read, sweep_of
         from ..sweep.store import Store

@@ -47,12 +47,15 @@ def train(
         configuration["rate"] = numbers(rate, "--rate")
         configuration["support"] = None if support is None else whole_numbers(support, "--support")
         configuration["width"] = None if width is None else whole_numbers(width, "--width")
-        from ..names import plan_from_names
+        from ..names import check_degree_is_used, plan_from_names
+        from ..runtime import cores
 
+        cores()  # a wrong PARITYLAB_CORES is said here
+        check_degree_is_used(target, network, k)
         plan, configuration["k"] = plan_from_names(configuration)
         plan.ensemble  # noqa: B018 (what does not fit into memory is said here)
         if out is not None:
-            check_writable(out)
+            check_writable(out, "train.json", "runs.csv")
     with progress_bar(as_json) as watch:
         runs = dataclasses.replace(plan, watch=watch).run()
     result = report(configuration, runs)

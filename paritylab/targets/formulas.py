@@ -3,7 +3,11 @@
 import re
 from typing import NamedTuple
 
+from .base import MOST_COORDINATES
+
 TOKEN = re.compile(r"\s*(?:(?P<word>\w+)|(?P<mark>[(),])|(?P<wrong>\S))")
+DEEPEST = MOST_COORDINATES.bit_length() - 1
+"""A full tree that is deeper has more inputs than a target may have."""
 
 
 class Token(NamedTuple):
@@ -25,7 +29,7 @@ def read_formula(formula: str, gates: tuple[str, ...]) -> tuple[str, ...]:
     ('OR', 'AND', 'NAND')
     """
     reader = Reader(formula, gates)
-    tree = reader.tree(0)
+    tree = reader.tree(0, 0)
     reader.end()
     if not tree.levels:
         raise reader.error("A tree circuit has at least one gate, got a lone input", Token(formula, 0))
@@ -45,7 +49,8 @@ class Reader:
         return list(TOKEN.finditer(self.formula))
 
     def error(self, what: str, token: Token) -> ValueError:
-        return ValueError(f"{what} at position {token.position} of {self.formula!r}.")
+        shown = self.formula if len(self.formula) <= 200 else f"{self.formula[:197]}..."
+        return ValueError(f"{what} at position {token.position} of {shown!r}.")
 
     def next(self) -> Token:
         """The next token; an empty one at the end."""
@@ -58,8 +63,8 @@ class Reader:
             seen = repr(token.text) if token.text else "the end"
             raise self.error(f"Expected {mark!r} {after}, got {seen}", token)
 
-    def tree(self, first: int) -> Tree:
-        """The subtree that starts here and whose first input should be x<first>."""
+    def tree(self, first: int, above: int) -> Tree:
+        """The subtree that starts here, below so many gates, and whose first input should be x<first>."""
         token = self.next()
         if re.fullmatch(r"x\d+", token.text):
             if token.text != f"x{first}":
@@ -72,10 +77,12 @@ class Reader:
                 raise self.error(f"Unknown gate {token.text!r} (the gates are {', '.join(self.gates)})", token)
             seen = repr(token.text) if token.text else "the end"
             raise self.error(f"Expected a gate or an input, got {seen}", token)
+        if above == DEEPEST:
+            raise self.error(f"A tree circuit is at most {DEEPEST} gates deep, got one more", token)
         self.expect("(", f"after {token.text}")
-        left = self.tree(first)
+        left = self.tree(first, above + 1)
         self.expect(",", f"between the two inputs of {token.text}")
-        right = self.tree(first + left.inputs)
+        right = self.tree(first + left.inputs, above + 1)
         self.expect(")", f"to close the bracket of {token.text}")
         if len(left.levels) != len(right.levels):
             raise self.error(

@@ -64,11 +64,13 @@ class NearlySymmetric(AbstractTarget):
 
 def full_parity(n: int) -> Symmetric:
     """The parity of all n coordinates, (-1)**weight."""
+    check_dimension(n)  # before a table of that size is made
     return Symmetric(n, 1 - 2 * (np.arange(n + 1) % 2))
 
 
 def majority(n: int) -> Symmetric:
     """The sign of the sum of the coordinates; n must be odd, so that there is one."""
+    check_dimension(n)
     if n % 2 == 0:
         raise ValueError(f"The majority of an even number of coordinates can be a tie, got n={n}. Use an odd n.")
     return Symmetric(n, np.where(2 * np.arange(n + 1) < n, 1, -1))

@@ -217,6 +217,7 @@ def test_the_drawing_holds_every_node_and_note():
         ("AND(x0;x1)", r"Expected ',' between the two inputs of AND, got ';' at position 6"),
         ("AND(x0,)", r"Expected a gate or an input, got '\)' at position 7"),
         ("  ", r"Expected a gate or an input, got the end at position 2"),
+        ("OR(" * 3000, r"at most 19 gates deep, got one more at position 57 of '(OR\(){65}OR\.\.\.'\.$"),
         ("x0", r"at least one gate, got a lone input at position 0"),
     ],
 )
