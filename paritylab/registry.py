@@ -192,7 +192,10 @@ EXPERIMENTS = {
         "learning_parities.separation", "a network learns the leaky parity, linear methods do not", 100
     ),
     "learning-parities/linear": ExperimentEntry(
-        "learning_parities.linear", "what no linear method with fixed features can do: proven optima and bounds", 40
+        "learning_parities.linear",
+        "what no linear method with fixed features can do: proven optima and bounds",
+        40,
+        headline=True,
     ),
     "learning-parities/lemmas": ExperimentEntry(
         "learning_parities.lemmas", "Lemmas 5 to 16 as a table, with exact or measured constants", 30
@@ -203,7 +206,9 @@ EXPERIMENTS = {
         "symmetry.theory", "the modified perceptron and the drift of the embedding, against their bounds", 30
     ),
     "symmetry/theorem1": ExperimentEntry("symmetry.theorem1", "error against the number of examples", 20),
-    "symmetry/fig2": ExperimentEntry("symmetry.figure2", "both layers and the second alone: the same errors", 25),
+    "symmetry/fig2": ExperimentEntry(
+        "symmetry.figure2", "both layers and the second alone: the same errors", 25, headline=True
+    ),
     "symmetry/fig3": ExperimentEntry("symmetry.figure3", "large steps: fast, at the expense of the true error", 30),
     "symmetry/fig4": ExperimentEntry("symmetry.figure4", "the confidence beta = 0 does not hurt", 20),
     "symmetry/fig5": ExperimentEntry(
@@ -226,7 +231,10 @@ EXPERIMENTS = {
     ),
     "boolean-circuits/lemmas": ExperimentEntry("boolean_circuits.lemmas", "Lemmas 15 to 22 along runs", 6),
     "boolean-circuits/necessity": ExperimentEntry(
-        "boolean_circuits.necessity", "without correlation greedy layerwise training fails: gates, squares", 28
+        "boolean_circuits.necessity",
+        "without correlation greedy layerwise training fails: gates, squares",
+        28,
+        headline=True,
     ),
     "boolean-circuits/log-parity": ExperimentEntry(
         "boolean_circuits.log_parity", "parities of log n biased bits: polynomial steps and examples", 10
@@ -241,7 +249,7 @@ EXPERIMENTS = {
         "boolean_circuits.figure4", "the class of an image from one random patch", 35
     ),
     "depth-separation/layerwise": ExperimentEntry(
-        "depth_separation.layerwise", "depth three learns random products of gates, layer by layer", 37
+        "depth_separation.layerwise", "depth three learns random products of gates, layer by layer", 37, headline=True
     ),
     "depth-separation/depth-two": ExperimentEntry(
         "depth_separation.depth_two", "depth two stays at chance on the hard half, with a proof for each network", 25
