@@ -10,6 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..cube import ENCODINGS, Encoding, encode
 from .base import AbstractDistribution, Examples, Support
+from .points import Points
 
 
 class Mixture(AbstractDistribution):
@@ -177,3 +178,9 @@ class HeldOut(AbstractDistribution):
 
     def clean(self) -> AbstractDistribution:
         return self.test.clean()
+
+
+def points_trained_on(task: AbstractDistribution) -> Points | None:
+    """The points that a task is trained on, if it is given by them and not by a law."""
+    law = task.train if isinstance(task, HeldOut) else task
+    return law if isinstance(law, Points) else None

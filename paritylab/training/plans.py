@@ -18,7 +18,8 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray, UInt32
 
 from ..cube import root_key
-from ..distributions import AbstractDistribution, Points
+from ..distributions import AbstractDistribution
+from ..distributions.changes import points_trained_on
 from ..networks.base import Recipe
 from .crew import (
     Ensemble,
@@ -77,9 +78,8 @@ class Cell:
 
     @functools.cached_property
     def rule(self) -> Training:
-        points = self.problem.distribution
-        sample = self.sample
-        if isinstance(points, Points) and sample not in (None, len(points.x)):
+        sample, points = self.sample, points_trained_on(self.problem.distribution)
+        if points is not None and sample not in (None, len(points.x)):
             raise ValueError(
                 f"A sample of {len(points.x)} points is trained on as a whole, got sample={sample}. "
                 f"Use sample={len(points.x)}, or fewer points."

@@ -17,8 +17,9 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray, PyTree
 
 from ..cube import root_key
-from ..distributions import AbstractDistribution, Points
+from ..distributions import AbstractDistribution
 from ..distributions.base import Examples
+from ..distributions.changes import points_trained_on
 from ..networks.base import Network, Recipe, outputs
 from .examination import Draw, Examination, Witnesses, examination_levels, examine, first_witnesses
 from .numbers import Numbers, Shape, split
@@ -164,8 +165,8 @@ class Training(AbstractRule):
 
     def _examples(self, distribution: AbstractDistribution, key: PRNGKeyArray, index: Int[Array, " batch"]) -> Examples:
         """Members of the run's finite sample. Each is drawn anew from its own key: nothing is stored."""
-        if isinstance(distribution, Points):
-            return distribution.examples(index)
+        if (points := points_trained_on(distribution)) is not None:
+            return points.examples(index)
         sample_key = jr.fold_in(key, SAMPLE_STREAM)
         x, y = jax.vmap(lambda i: distribution.sample(jr.fold_in(sample_key, i), 1))(index)
         return x[:, 0], y[:, 0]

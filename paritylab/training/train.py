@@ -60,7 +60,7 @@ def plan(
     - `rate`, `decay`: one value or a list of values to try; a value is a number or a mapping from
       names of layers to numbers (see `Optimizer`).
     - `sample`: train on a finite sample of this size, drawn once per run, in a fresh order each epoch;
-      a task of `Points` with `sample` is trained on those points.
+      a task of `Points` (or of `HeldOut` `Points`) with their number is trained on those points.
     - `seeds`: a number of seeds or the seeds themselves. Target, initialization and data follow them
       unless `target_seeds` or `data_seeds` say otherwise. All rates share the seeds.
     - `records`: what to keep along the way, every `record_every` steps.

@@ -90,6 +90,16 @@ def test_records_of_what_there_is_not(records, sentence):
         pl.train(TASK, pl.MLP(4), records=records, **{**SMALL, "validation": 0})
 
 
+def test_points_with_others_held_out_are_trained_on_as_they_are():
+    rng = np.random.default_rng(0)
+    x, z = rng.choice([-1.0, 1.0], (2, 40, 12)).astype(np.float32)
+    y = rng.choice([-1.0, 1.0], 40).astype(np.float32)
+    alone, held = pl.Points(x, y), pl.HeldOut(pl.Points(x, y), pl.Points(z, y))
+    trained = [pl.train(task, pl.MLP(4), sample=40, keep=True, **SMALL) for task in (alone, held)]
+    for run in range(2):
+        assert jax.tree.all(jax.tree.map(np.array_equal, *(runs.network(run) for runs in trained)))
+
+
 def test_a_run_that_was_interrupted_has_no_network():
     runs = pl.train(TASK, pl.MLP(4), keep=True, **SMALL)
     runs.outcome[1] = Outcome.RUNNING
