@@ -31,6 +31,7 @@ def html(experiments: list[dict[str, Any]], out: Path) -> str:
         f"<title>paritylab report</title><style>{(HERE / 'style.css').read_text()}</style></head><body><main>",
         "<h1>What gradient descent learns on the Boolean cube</h1>",
         f'<p class="lead">{counts(claims)}</p>',
+        contents(experiments),
         ledger(claims),
         *(section(about, out) for about in experiments),
         f"<footer>paritylab {escape(__version__)}</footer>",
@@ -47,7 +48,8 @@ def counts(claims: list[dict[str, Any]]) -> str:
     changed = (
         f" {news} differ from the recorded verdict." if news else " All verdicts are as recorded." if claims else ""
     )
-    return f"{len(claims)} claims of the papers: {said or 'none'}.{changed}"
+    scale = " at this scale" if found["inconclusive"] else ""
+    return f"{len(claims)} claims of the papers: {said or 'none'}{scale}.{changed}"
 
 
 def is_news(claim: dict[str, Any]) -> bool:
@@ -56,12 +58,27 @@ def is_news(claim: dict[str, Any]) -> bool:
 
 
 def words(found: Counter[str]) -> dict[str, str]:
-    plural = {"holds": "hold", "fails": "fail", "inconclusive": "are inconclusive at this scale"}
-    single = {"holds": "holds", "fails": "fails", "inconclusive": "is inconclusive at this scale"}
+    plural = {"holds": "hold", "fails": "fail", "inconclusive": "are inconclusive"}
+    single = {"holds": "holds", "fails": "fails", "inconclusive": "is inconclusive"}
     return {verdict: (single if found[verdict] == 1 else plural)[verdict] for verdict in VERDICTS if found[verdict]}
 
 
-COLUMNS = ("claim", "statement", "paper", "ours", "95% interval", "accepted", "verdict", "scale", "time")
+def contents(experiments: list[dict[str, Any]]) -> str:
+    """The experiments by name, each with what became of its claims."""
+    return f"<ul>{''.join(map(line_of, experiments))}</ul>"
+
+
+def line_of(about: dict[str, Any]) -> str:
+    found = Counter(claim["verdict"] for claim in about["claims"])
+    said = ", ".join(
+        f'<span class="verdict {verdict}">{VERDICTS[verdict][0]} {found[verdict]} {word}</span>'
+        for verdict, word in words(found).items()
+    )
+    place = escape(f"{about['scale']}/{about['experiment']}")
+    return f'<li><a href="#{place}">{escape(about["experiment"])}</a>, {escape(about["title"])}: {said}</li>'
+
+
+COLUMNS = ("claim", "verdict", "statement", "paper", "ours", "95% interval", "accepted", "scale", "time")
 
 
 def ledger(claims: list[dict[str, Any]]) -> str:
@@ -81,12 +98,12 @@ def row(claim: dict[str, Any]) -> str:
     anchor = escape("/".join(claim["claim"].split("/")[:2]))
     cells = [
         (claim["claim"], f'<a href="#{escape(claim["scale"])}/{anchor}">{escape(claim["claim"])}</a>'),
+        (verdict, f'<span class="verdict {verdict}">{VERDICTS[verdict]}</span>{changed}'),
         (claim["statement"], escape(claim["statement"]) + why),
         (claim["expected"], number(claim["expected"])),
         (claim["measured"], number(claim["measured"])),
         (low, f"{number(low)} to {number(high)}"),
         (claim["region"], escape(claim["region"])),
-        (verdict, f'<span class="verdict {verdict}">{VERDICTS[verdict]}</span>{changed}'),
         (claim["scale"], escape(claim["scale"])),
         (claim["seconds"], f"{claim['seconds']:.0f} s"),
     ]
