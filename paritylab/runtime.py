@@ -38,6 +38,22 @@ def memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
+def make_room_for_programs(limit: int | None = None) -> None:
+    """Forgets what is compiled if it takes half of the memory maps that a process may have, or of `limit`.
+
+    A program for a CPU takes some 600 of them. Linux allows 65,530, and beyond that the compiler ends the process.
+    What is needed again comes from the compilation cache on disk.
+    """
+    try:
+        allowed = limit or int(Path("/proc/sys/vm/max_map_count").read_text())
+        with open("/proc/self/maps") as maps:
+            held = sum(1 for _ in maps)
+    except OSError:  # not Linux
+        return
+    if held > allowed / 2:
+        jax.clear_caches()
+
+
 def cores() -> list[int]:
     """The cores that this process may use; `PARITYLAB_CORES` says their number where none can be set aside."""
     if given := os.environ.get("PARITYLAB_CORES"):

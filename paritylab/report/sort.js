@@ -1,4 +1,4 @@
-// A click on a column's head sorts by it, a second click the other way round; what is empty comes last.
+// A click on a column's head sorts by it, a second click the other way round: numbers, then words; what is empty comes last.
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, place) => {
@@ -10,8 +10,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const order = (one, other) => {
         const [a, b] = [value(one), value(other)];
         if (a === "" || b === "") return (a === "") - (b === "");
-        const numeric = !isNaN(a) && !isNaN(b);
-        const sign = numeric ? Number(a) - Number(b) : a.localeCompare(b, "en", { numeric: true });
+        const words = isNaN(a) - isNaN(b);
+        const sign = words || (isNaN(a) ? a.localeCompare(b, "en", { numeric: true }) : Number(a) - Number(b));
         return down ? -sign : sign;
       };
       const body = table.tBodies[0];

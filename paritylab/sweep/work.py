@@ -20,6 +20,7 @@ import pyarrow as pa
 from jaxtyping import Int
 
 from ..distributions import AbstractDistribution
+from ..runtime import make_room_for_programs
 from ..training.outcomes import Outcome
 from ..training.plans import Cell, Plan
 from ..training.runs import Runs
@@ -306,6 +307,7 @@ class Calls(AbstractWork):
         return [canonical(call.configuration) for call in self.calls]
 
     def perform(self) -> Rows:
+        make_room_for_programs()
         started = time.perf_counter()
         tables = [_table(name, call) for name, call in zip(self.names, self.calls, strict=True)]
         whole = pa.concat_tables(tables, promote_options="permissive")

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int, PyTree, UInt32
 
-from ..runtime import cores, memory
+from ..runtime import cores, make_room_for_programs, memory
 from .engine import compiled_advance
 from .lanes import Carry, Program, Slots, data_key, empty, init_key
 from .numbers import Numbers
@@ -77,6 +77,7 @@ def work_through(
     seconds: float = math.inf,
 ) -> Collected:
     """Trains every run of the ensemble. Ctrl-C ends it early and keeps what is finished, as `seconds` of work do."""
+    make_room_for_programs()
     places = _places(devices or jax.devices())
     desk = _Desk(ensemble, watch, len(places))
     one_at_a_time = threading.Lock()

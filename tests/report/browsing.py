@@ -55,12 +55,12 @@ def check(report: Path, figures: int, claims: int) -> None:
 
 IN_ORDER = """texts => {
   const words = new Intl.Collator("en", { numeric: true });
-  const numbers = texts.every(text => text === "" || !isNaN(text));
   const full = texts.filter(text => text !== "");
-  full.sort(numbers ? (a, b) => a - b : words.compare);
-  return [...full, ...texts.filter(text => text === "")];
+  const numbers = full.filter(text => !isNaN(text)).sort((a, b) => a - b);
+  const others = full.filter(text => isNaN(text)).sort(words.compare);
+  return [...numbers, ...others, ...texts.filter(text => text === "")];
 }"""
-"""Numbers by size, words by the alphabet with the numbers inside them by size, what is empty last."""
+"""Numbers by size, then words by the alphabet with the numbers inside them by size, what is empty last."""
 
 
 def clicked(page, heads, place: int) -> list[str]:

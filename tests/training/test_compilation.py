@@ -1,16 +1,20 @@
 """Rates, seeds, noise, supports and k are numbers: changing them compiles nothing new."""
 
 import logging
+from pathlib import Path
 
+import equinox as eqx
 import jax
 import pytest
 
 import paritylab as pl
+from paritylab.runtime import make_room_for_programs
 
 
 @pytest.fixture
 def compilations(caplog):
     """The names of the engine's programs that JAX compiles from here on."""
+    jax.clear_caches()  # so that there is room, and none is made in the middle of a test
     caplog.set_level(logging.WARNING)
     jax.config.update("jax_log_compiles", True)  # for all threads, as `jax.log_compiles` is not
     yield lambda: [text for text in caplog.messages if "Compiling" in text and "advance" in text]
@@ -54,3 +58,21 @@ def test_the_degree_of_a_polynet_is_its_shape(compilations):
     for k in (2, 3, 2):
         pl.train(parities(12, k), pl.PolyNet(k), rate=0.01, batch=5, seeds=2, steps=20)
     assert len(compilations()) == 2
+
+
+def test_programs_make_room_for_others():
+    """A program takes hundreds of memory maps, and a process may have 65,530."""
+    held = lambda: Path("/proc/self/maps").read_text().count("\n")
+    train = lambda: pl.train(parities(10, 2), pl.MLP(7), steps=20, batch=3, seeds=3, keep=True)
+    jax.clear_caches()
+    before, first, with_programs = held(), train(), held()
+    make_room_for_programs()
+    assert held() == with_programs > before + 20  # far from the limit nothing is forgotten
+    make_room_for_programs(limit=with_programs)
+    assert held() < (before + with_programs) / 2
+    again = train()
+    assert (first.steps == again.steps).all() and bits(first) == bits(again)
+
+
+def bits(runs):
+    return [leaf.tobytes() for run in range(3) for leaf in jax.tree.leaves(runs.network(run)) if eqx.is_array(leaf)]
