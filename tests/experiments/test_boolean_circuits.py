@@ -125,6 +125,7 @@ def test_figure_1_takes_the_worst_seed():
 
 def test_figure_4_is_held_against_chance(monkeypatch):
     monkeypatch.delenv("PARITYLAB_DATA", raising=False)
+    figure4.images.cache_clear()  # another test may have found CIFAR-10
     settings = figure4.SETTINGS["quick"]
     rows = [
         {"side": side, "recorded_step": [0, settings.steps], "top_1": [0.1, top], "top_5": [0.5, 0.5 + top]}
