@@ -82,7 +82,7 @@ def test_the_report_says_all(out):
     assert "8 claims of the papers: 2 hold, 2 fail, 4 are inconclusive at this scale." in text
     assert "2 differ from the recorded verdict." in text and text.count("(recorded: holds)") == 2
     assert "They &lt;grow&gt; &amp; do not shrink." in text and "<b>grow</b>" not in text
-    assert text.count("</a>, ") == len(list((out).glob("*/toys/*"))) and "✓ 1 holds" in text
+    assert text.count("</a>, ") == len(list(out.glob("*/toys/*"))) and "✓ 1 holds" in text
     assert "8.9 to 9.5" in text and "paritylab reproduce toys/squares --scale paper" in text
     assert "<p>First.</p><p>Second &lt; third.</p>" in text
 
