@@ -1,18 +1,15 @@
 """From names, on a command line or in a file, to the objects they stand for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
-
-import optax
 
 import paritylab as pl
 
 from .cube import root_key
 from .distributions.random import with_noise
-from .networks.base import Recipe
-from .networks.initializations import AbstractInitialization
-from .registry import INITIALIZATIONS, LOSSES, NETWORKS, TARGETS, TRAIN_DEFAULTS, WITHOUT_DEGREE, NetworkEntry, nearest
+from .registry import NETWORKS, TARGETS, TRAIN_DEFAULTS, WITHOUT_DEGREE, nearest
 from .targets.parity import check_size
+from .training.named import make_network, takes_degree
 from .training.plans import Plan, Task
 from .training.train import plan
 
@@ -28,12 +25,13 @@ def plan_from_names(names: Mapping[str, Any], labels: Mapping[str, Any] | None =
         raise ValueError(f"--noise is a probability between 0 and 1, got {names['noise']}.")
     if isinstance(seeds, int) and seeds < 1:
         raise ValueError(f"--seeds takes a number of seeds of at least 1, got {seeds}.")
-    passed_on = ("rate", "batch", "decay", "sample", "seeds", "steps", "every", "validation", "float64")
+    passed_on = (
+        *("rate", "batch", "decay", "sample", "seeds", "steps", "every", "validation", "float64"),
+        *("loss", "optimizer"),
+    )
     made = plan(
         make_task(names["target"], names["n"], k, support, names["noise"]),
         make_network(names["network"], names["n"], k, names["width"], names["init"]),
-        loss=make_loss(names["loss"]),
-        optimizer=make_optimizer(names["optimizer"]),
         labels={name: str(value) if isinstance(value, list) else value for name, value in (labels or {}).items()},
         **{name: names[name] for name in passed_on},
     )
@@ -45,10 +43,6 @@ def check_degree_is_used(target: str, network: str, k: int | None) -> None:
     if k is None or target not in WITHOUT_DEGREE or network not in NETWORKS or takes_degree(NETWORKS[network]):
         return
     raise ValueError(f"Neither {target!r} nor {network!r} has a degree, got --k {k}. Leave it out.")
-
-
-def takes_degree(entry: NetworkEntry) -> bool:
-    return entry.recipe in ("PolyNet", "DisjointPolyNet") or isinstance(getattr(pl, entry.activation or "relu"), type)
 
 
 SEVERAL = {"rate": (int, float), "seeds": (int,), "width": (int,), "support": (int,)}
@@ -90,58 +84,3 @@ def make_task(target: str, n: int, k: int, support: list[int] | None, noise: flo
         return with_noise(pl.Uniform(fixed[target]()), noise)
     drawn[target](root_key(0))  # wrong sizes are said here, outside of any tracing
     return drawn[target]
-
-
-def make_network(
-    name: str, n: int, k: int, width: int | list[int] | None, init: str | AbstractInitialization
-) -> Recipe:
-    """The recipe of a network's name; `init` is a name too, or an initialization."""
-    if name not in NETWORKS:
-        raise ValueError(nearest("network", name, NETWORKS))
-    if isinstance(init, str) and init != "default" and init not in INITIALIZATIONS:
-        raise ValueError(nearest("initialization", init, INITIALIZATIONS))
-    entry = NETWORKS[name]
-    width = [width] if isinstance(width, int) else width
-    options: dict[str, Any] = {}
-    if init != "default":
-        options["initialization"] = getattr(pl, INITIALIZATIONS[init])() if isinstance(init, str) else init
-    if entry.recipe in ("PolyNet", "DisjointPolyNet", "NeuronRecipe") and width is not None:
-        raise ValueError(f"The network {name!r} has no width, got --width {width}. Leave it out.")
-    if entry.recipe in ("PolyNet", "DisjointPolyNet"):
-        recipe = getattr(pl, entry.recipe)(k, **options)
-        recipe(n, key=root_key(0))  # wrong sizes are said here
-        return recipe
-    if entry.recipe == "Transformer":
-        sizes = () if width is None else width
-        if len(sizes) > 3:
-            raise ValueError(f"A transformer takes --width EMBEDDING,ATTENTION,HEADS, got {width}.")
-        return pl.Transformer(*sizes, **options)
-    assert entry.recipe in ("MLP", "NeuronRecipe"), f"no branch here makes a {entry.recipe}"
-    activation = getattr(pl, entry.activation or "relu")
-    if isinstance(activation, type):
-        activation = activation(k)
-    if entry.recipe == "NeuronRecipe":
-        return pl.NeuronRecipe(activation, **options)
-    return pl.MLP(entry.width if width is None else width, activation, **options)
-
-
-def make_loss(name: str) -> Any:
-    if name not in LOSSES:
-        raise ValueError(nearest("loss", name, LOSSES))
-    loss = getattr(pl, LOSSES[name])
-    return loss() if isinstance(loss, type) else loss
-
-
-def make_optimizer(name: str) -> Callable[..., optax.GradientTransformation]:
-    """Any function of optax that makes a transformation from a learning rate."""
-    known = [
-        each
-        for each, made in vars(optax).items()
-        if "learning_rate" in getattr(made, "__annotations__", {})
-        and each.islower()
-        and each[0] != "_"
-        and not each.startswith(("scale_by", "lbfgs", "sm3"))  # lbfgs asks for the loss, sm3 takes no scalars
-    ]
-    if name not in known:
-        raise ValueError(nearest("optimizer", name, known))
-    return getattr(optax, name)

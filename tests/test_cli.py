@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 import paritylab
 from paritylab.cli import app
 from paritylab.cli.app import check_writable
-from paritylab.cli.printing import duration, shown
+from paritylab.cli.printing import shown
 from paritylab.documents import plain
 from paritylab.names import check_degree_is_used
+from paritylab.progress import duration
 from paritylab.registry import EXPERIMENTS, NETWORKS, SETTINGS, TARGETS, WITHOUT_DEGREE, nearest
 
 TINY = {"n": 6, "k": 2, "width": 4, "batch": 8, "rate": 0.1, "seeds": 2, "steps": 20, "validation": 64}
@@ -104,7 +105,7 @@ def test_train_prints_one_json_document_and_writes_it(tmp_path):
     runs = document["runs"]
     assert [(run["rate"], run["seed"]) for run in runs] == [(0.1, 0), (0.1, 1), (0, 0), (0, 1)]
     for row in runs:
-        assert list(row) == ["seed", "rate", "outcome", "converged_at", "error"]
+        assert list(row) == ["seed", "rate", "outcome", "converged_at", "steps", "error"]
         learned = row["outcome"] == "learned"
         assert learned == (row["rate"] > 0)
         assert (row["error"] == 0) == learned
@@ -116,12 +117,13 @@ def test_train_prints_one_json_document_and_writes_it(tmp_path):
 
     learning, frozen = document["summary"]
     times = sorted(row["converged_at"] for row in runs[:2])
-    assert list(learning) == ["rate", "learned", "runs", "t10", "median", "interval"]
+    assert list(learning) == ["rate", "learned", "runs", "unfinished", "not_started", "t10", "median", "interval"]
     assert (learning["rate"], learning["learned"], learning["runs"]) == (0.1, 2, 2)
-    assert learning["median"] == sum(times) / 2
-    assert learning["t10"] == pytest.approx(0.9 * times[0] + 0.1 * times[1])
-    assert learning["interval"] == [0, None]  # two runs say nothing about the median with 95%
-    assert frozen == {"rate": 0, "learned": 0, "runs": 2, "t10": None, "median": None, "interval": [0, None]}
+    # Steps that were looked at, and nothing in between: by the first of two runs half of them have learned.
+    assert learning["median"] == learning["t10"] == times[0]
+    assert learning["interval"] is None  # two runs say nothing about the median with 95%
+    nothing = {"unfinished": 0, "not_started": 0, "t10": None, "median": None, "interval": None}
+    assert frozen == {"rate": 0, "learned": 0, "runs": 2, **nothing}
 
     header, *lines = (out / "runs.csv").read_text().splitlines()
     assert header == "rate,seed,outcome,converged_at,steps,error"
@@ -136,7 +138,7 @@ def test_train_prints_a_table_for_people():
     names, _, learning, frozen = (re.split(r"\s{2,}", line.strip()) for line in result.stdout.splitlines())
     assert names == ["rate", "learned", "10th percentile", "median time", "95% interval of the median"]
     assert learning[:2] == ["0.1", "2 of 2"]
-    assert frozen == ["0", "0 of 2", "-", "-", "0 to -"]
+    assert frozen == ["0", "0 of 2", "-", "-", "too few runs"]
 
 
 WRONG = {
@@ -294,10 +296,11 @@ def test_ctrl_c_prints_what_is_finished(interruptible, tmp_path):
     document = json.loads(printed)
     assert list(document) == ["configuration", "runs", "summary", "interrupted"]
     assert document["interrupted"] is True
-    assert document["runs"] == []
-    assert document["summary"] == [
-        {"rate": 0.001, "learned": 0, "runs": 0, "t10": None, "median": None, "interval": [0, None]}
-    ]
+    (summary,) = document["summary"]
+    assert summary["learned"] == 0 and summary["unfinished"] > 0
+    assert summary["unfinished"] + summary["not_started"] == summary["runs"] == len(document["runs"])
+    assert {run["outcome"] for run in document["runs"] if run["steps"]} == {"running"}
+    assert {run["outcome"] for run in document["runs"] if not run["steps"]} <= {"not_started"}
     assert json.loads((tmp_path / "out" / "train.json").read_text()) == document
 
 

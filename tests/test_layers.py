@@ -10,7 +10,18 @@ import paritylab
 
 ROOT = Path(paritylab.__file__).parent
 
-FREE = ("registry", "runtime", "cube", "statistics", "figures", "manifest", "documents")
+FREE = (
+    "registry",
+    "runtime",
+    "brief",
+    "progress",
+    "cube",
+    "statistics",
+    "survival",
+    "figures",
+    "manifest",
+    "documents",
+)
 LAYERS = (
     FREE,
     ("targets",),

@@ -4,9 +4,10 @@ from typing import Annotated, Any
 
 import typer
 
+from ..progress import duration
 from ..registry import BOUNDS, EXPERIMENTS, NETWORKS, TARGETS, nearest
 from .app import AsJson, app, kind_to_wrong_input
-from .printing import duration, print_json, table
+from .printing import print_json, table
 
 WHAT = ("experiments", "networks", "targets", "bounds")
 

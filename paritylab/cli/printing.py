@@ -1,9 +1,7 @@
-"""How things are printed: tables for people, JSON for programs, bars on standard error."""
+"""How things are printed: tables for people, JSON for programs."""
 
 import math
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +12,6 @@ from .app import check_writable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from ..sweep.schedule import Progress
-    from ..training.crew import Status
 
 
 def print_json(value: Any) -> None:
@@ -39,19 +34,37 @@ def deliver(
         print_json(content)
 
 
+COUNTS = {"unfinished": "unfinished", "not_started": "not started"}
+"""Columns that are shown where they are not 0 throughout."""
+ENTRIES = ("learned", "runs", *COUNTS, "t10", "median", "interval")
+
+
 def print_summary(summary: list[dict[str, Any]]) -> None:
+    counts = [name for name in COUNTS if any(row[name] for row in summary)]
     rows = [
         [
-            *(shown(row[name]) for name in row if name not in ("learned", "runs", "t10", "median", "interval")),
+            *(shown(row[name]) for name in row if name not in ENTRIES),
             f"{row['learned']} of {row['runs']}",
+            *(shown(row[name]) for name in counts),
             shown(row["t10"]),
             shown(row["median"]),
-            f"{shown(row['interval'][0])} to {shown(row['interval'][1])}",
+            shown_interval(row["interval"]),
         ]
         for row in summary
     ]
-    names = [name for name in summary[0] if name not in ("learned", "runs", "t10", "median", "interval")]
-    table(rows, [*names, "learned", "10th percentile", "median time", "95% interval of the median"])
+    names = [name for name in summary[0] if name not in ENTRIES]
+    times = ["10th percentile", "median time", "95% interval of the median"]
+    table(rows, [*names, "learned", *(COUNTS[name] for name in counts), *times])
+
+
+def shown_interval(interval: tuple[float, float] | None) -> str:
+    """An interval that may have no upper end, or be none at all."""
+    if interval is None:
+        return "too few runs"
+    low, high = interval
+    if math.isinf(high):
+        return "-" if math.isinf(low) else f"at least {shown(low)}"
+    return f"{shown(low)} to {shown(high)}"
 
 
 def shown(value: Any) -> str:
@@ -72,55 +85,3 @@ def table(rows: list[list[str]], names: list[str]) -> None:
             for cell, width, flush in zip(row, widths, right, strict=True)
         ]
         typer.echo("  ".join(cells).rstrip())
-
-
-@contextmanager
-def progress_bar(quiet: bool) -> Iterator["Callable[[Status], None] | None"]:
-    """A bar on standard error while a person watches; the estimate is the longest it can take."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    with bar("{task.fields[learned]} learned", "{task.fields[left]}") as (progress, task):
-
-        def watch(status: "Status") -> None:
-            left = f"at most {duration(status.seconds_left)} left"
-            progress.update(task, completed=status.finished, total=status.runs, learned=status.learned, left=left)
-
-        yield watch
-
-
-@contextmanager
-def sweep_bar(quiet: bool, words: Callable[[], str] = lambda: "") -> Iterator["Callable[[Progress], None] | None"]:
-    """A bar on standard error for a sweep; its estimate supposes that things go on as they went so far.
-
-    `words` says what is to be added to the estimate.
-    """
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    with bar("{task.fields[left]}") as (progress, task):
-
-        def watch(status: "Progress") -> None:
-            known = status.seconds_left == status.seconds_left
-            left = f"about {duration(status.seconds_left)} left" if known else "starting workers, compiling"
-            failed = f", {status.failed} jobs failed" if status.failed else ""
-            progress.update(task, completed=status.runs_done, total=status.runs, left=left + words() + failed)
-
-        yield watch
-
-
-@contextmanager
-def bar(*texts: str) -> Iterator[tuple[Any, Any]]:
-    """A bar of runs with further texts."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *map(TextColumn, texts))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        yield progress, progress.add_task("runs", total=None, learned=0, left="compiling")
-
-
-def duration(seconds: int | float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ..progress import duration, sweep_bar
 from .app import FAILED, INTERRUPTED, AsJson, app, check_writable, kind_to_wrong_input
-from .printing import duration, print_json, shown, sweep_bar, table
+from .printing import print_json, shown, table
 
 SCALES = ("quick", "paper")
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..progress import duration, sweep_bar
 from .app import FAILED, INTERRUPTED, AsJson, app, kind_to_wrong_input
-from .printing import duration, print_json, print_summary, sweep_bar, table
+from .printing import print_json, print_summary, table
 
 if TYPE_CHECKING:
     from ..sweep.files import SweepFile
@@ -89,13 +90,13 @@ def outcome_of(said: "SweepFile", made: "Sweep", results: "Results") -> dict[str
     from ..training.runs import summarize
 
     rows = results.table()
-    varied = [name for name in said.points[0] if len({str(point[name]) for point in said.points}) > 1]
-    learned = said.job == "train" and len(rows) > 0
+    columns = {name: "limit" if name == "steps" else name for name in (*said.points[0], "rate")}
+    names = dict.fromkeys(each for each in columns.values() if each in rows and rows[each].nunique(dropna=False) > 1)
     return {
         "runs": len(made),
         "done": len(made) - results.missing,
         "failed": [failure._asdict() for failure in results.failures],
-        "summary": summarize(rows, varied) if learned else [],
+        "summary": summarize(rows, [*names]) if said.job == "train" else [],
     }
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..documents import document
+from ..progress import progress_bar
 from ..registry import INITIALIZATIONS, LOSSES, TARGETS
 from .app import INTERRUPTED, AsJson, app, check_writable, kind_to_wrong_input, numbers, whole_numbers
-from .printing import print_json, print_summary, progress_bar
+from .printing import print_json, print_summary
 
 if TYPE_CHECKING:
     from ..training.runs import Runs
@@ -67,7 +68,7 @@ def train(
     else:
         print_summary(result["summary"])
         if runs.interrupted:
-            typer.echo("Interrupted: the table counts what was finished.", err=True)
+            typer.echo("Interrupted: what was not finished counts for as long as it was watched.", err=True)
     if runs.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -83,6 +84,7 @@ def report(configuration: dict[str, Any], runs: "Runs") -> dict[str, Any]:
             "rate": rate,
             "outcome": Outcome(outcome).word,
             "converged_at": step if outcome == Outcome.LEARNED else None,
+            "steps": step,
             "error": error,
         }
         for seed, rate, outcome, step, error in zip(
@@ -90,10 +92,9 @@ def report(configuration: dict[str, Any], runs: "Runs") -> dict[str, Any]:
             *(values.tolist() for values in (runs.outcome, runs.steps, runs.error)),
             strict=True,
         )
-        if outcome != Outcome.RUNNING
     ]
     return {
-        "configuration": {**configuration, "lanes": runs.lanes, **manifest()},
+        "configuration": {**configuration, "lanes": int(runs.lanes[0]), **manifest()},
         "runs": rows,
         "summary": runs.summary(),
         **({"interrupted": True} if runs.interrupted else {}),

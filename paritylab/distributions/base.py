@@ -1,7 +1,10 @@
 import abc
+from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..targets import AbstractTarget
 
 Examples = tuple[Float[Array, "batch n"], Float[Array, " batch"]]
 Support = tuple[Float[Array, "points n"], Float[Array, " points"], Float[Array, " points"]]
@@ -26,3 +29,14 @@ class AbstractDistribution(eqx.Module):
     def clean(self) -> "AbstractDistribution":
         """The same law without label noise: what accuracy is measured on."""
         return self
+
+
+def check_distribution(base: Any, what: str) -> None:
+    """Every distribution that is made from another asks this of it."""
+    if isinstance(base, AbstractTarget):
+        name = type(base).__name__
+        raise TypeError(
+            f"`{what}` is made from a distribution, got the target {name}. Write {what}(Uniform(target), ...)."
+        )
+    if not isinstance(base, AbstractDistribution):
+        raise TypeError(f"`{what}` is made from a distribution, such as Uniform(target), got {base!r:.80}.")

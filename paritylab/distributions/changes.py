@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..cube import ENCODINGS, Encoding, encode
-from .base import AbstractDistribution, Examples, Support
+from .base import AbstractDistribution, Examples, Support, check_distribution
 from .points import Points
 
 
@@ -20,6 +20,8 @@ class Mixture(AbstractDistribution):
     weights: Float[Array | np.ndarray, "*runs parts"]
 
     def __init__(self, parts: Sequence[AbstractDistribution], weights: Sequence[float]):
+        for part in parts:
+            check_distribution(part, "Mixture")
         shares = np.asarray(weights, float)
         if len(parts) != len(shares) or not np.all(shares >= 0) or abs(shares.sum() - 1) > 1e-9:
             raise ValueError(
@@ -63,7 +65,10 @@ class FlippedLabels(AbstractDistribution):
     base: AbstractDistribution
     probability: Float[Array | np.ndarray, "*runs"]
 
-    def __init__(self, base: AbstractDistribution, probability: float):
+    def __init__(self, base: AbstractDistribution, probability: float | None = None):
+        check_distribution(base, "FlippedLabels")
+        if probability is None:
+            raise TypeError("`FlippedLabels` needs a probability, such as FlippedLabels(Uniform(target), 0.1).")
         if not 0 <= probability <= 1:
             raise ValueError(f"A flip needs a probability between 0 and 1, got probability={probability}.")
         self.base = base
@@ -99,6 +104,7 @@ class ShiftedInputs(AbstractDistribution):
     amplitude: Float[Array | np.ndarray, "*runs"]
 
     def __init__(self, base: AbstractDistribution, amplitude: float):
+        check_distribution(base, "ShiftedInputs")
         if not amplitude >= 0:
             raise ValueError(f"A shift needs an amplitude >= 0, got amplitude={amplitude}.")
         self.base = base
@@ -131,6 +137,7 @@ class Encoded(AbstractDistribution):
     encoding: Encoding = eqx.field(static=True)
 
     def __check_init__(self) -> None:
+        check_distribution(self.base, "Encoded")
         if self.encoding not in ENCODINGS:
             raise ValueError(f"There is no encoding {self.encoding!r}; choose one of {', '.join(ENCODINGS)}.")
 
@@ -163,6 +170,8 @@ class HeldOut(AbstractDistribution):
     test: AbstractDistribution
 
     def __check_init__(self) -> None:
+        for part in (self.train, self.test):
+            check_distribution(part, "HeldOut")
         if self.train.n != self.test.n:
             raise ValueError(f"Both laws of `HeldOut` must share n, got n={self.train.n} and {self.test.n}.")
 

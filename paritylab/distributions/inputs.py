@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..cube import cube, random_signs
-from ..targets import AbstractTarget
+from ..targets.base import AbstractTarget, check_target
 from .base import AbstractDistribution, Examples, Support
 
 
@@ -15,6 +15,9 @@ class Uniform(AbstractDistribution):
     """Uniform points of the cube."""
 
     target: AbstractTarget
+
+    def __check_init__(self) -> None:
+        check_target(self.target)
 
     @property
     def n(self) -> int:
@@ -41,6 +44,7 @@ class Product(AbstractDistribution):
     mean: Float[Array | np.ndarray, "*runs n"]
 
     def __init__(self, target: AbstractTarget, mean: float | np.ndarray | list[float]):
+        check_target(target)
         given = np.asarray(mean, float)
         if given.shape not in ((), (target.n,)):
             raise ValueError(

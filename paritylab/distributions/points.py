@@ -1,8 +1,10 @@
 """A finite sample as a distribution."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -26,10 +28,8 @@ class Points(AbstractDistribution):
             raise ValueError(
                 f"`Points` needs at least one row of x and one label a row, got x {x.shape} and y {y.shape}."
             )
-        if isinstance(y, np.ndarray) and not np.all(np.abs(y) == 1):
-            raise ValueError(
-                f"`Points` needs labels that are -1 or +1, got {y[np.abs(y) != 1][0]}. Write 0 and 1 as 2 * y - 1."
-            )
+        if not isinstance(y, jax.core.Tracer) and (wrong := wrong_label(np.asarray(y))) is not None:
+            raise ValueError(f"`Points` needs labels that are -1 or +1, got {wrong}. Write 0 and 1 as 2 * y - 1.")
         self.x, self.y = x, y
 
     @property
@@ -46,6 +46,12 @@ class Points(AbstractDistribution):
     def support(self) -> Support:
         points = len(self.x)
         return jnp.asarray(self.x, jnp.float32), jnp.asarray(self.y, jnp.float32), jnp.full(points, 1 / points)
+
+
+def wrong_label(y: np.ndarray) -> Any | None:
+    """The first label that is neither -1 nor +1, if there is one. Truth values are none, although True equals 1."""
+    wrong = y.ravel() if y.dtype == bool else y[~(np.abs(y) == 1)]
+    return wrong[0].item() if len(wrong) else None
 
 
 def draw(distribution: AbstractDistribution, size: int, *, key: PRNGKeyArray) -> Points:

@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 
 from ..documents import document
 from ..figures import LOOK, save
+from ..progress import Progress
 from ..registry import EXPERIMENTS
 from ..sweep.executors import given_or_local
-from ..sweep.schedule import Job, Progress, Scheduler
+from ..sweep.schedule import Job, Scheduler
 from ..sweep.store import Store
 from ..sweep.sweep import Results, Sweep
 from .base import Claim, Experiment, Measured, Scale, judge, load

@@ -96,8 +96,9 @@ def sweep_of(file: SweepFile) -> Sweep:
 
 
 def _told(point: Point) -> Point:
-    """What is a column: all but the number of seeds, which is nothing of a run's own."""
-    return {name: value for name, value in point.items() if name != "seeds"}
+    """What is a column: all but what every table of runs has a column of its own for (`seed`, `limit`, `rate`)."""
+    own = {"seeds", "steps", "rate"} | ({"decay"} if point.get("decay") else set())
+    return {name: value for name, value in point.items() if name not in own}
 
 
 def _said(point: Point) -> Point:

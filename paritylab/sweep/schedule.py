@@ -18,6 +18,7 @@ import pyarrow as pa
 from jaxtyping import Int
 
 from ..manifest import manifest
+from ..progress import Progress
 from .canonical import digest
 from .executors import WorkerError
 from .parcels import pack, unpack
@@ -76,15 +77,6 @@ def perform(name: str, parcel: bytes) -> tuple[pa.Table, dict[str, Any]]:
         "seconds": time.perf_counter() - begun,
         "configuration": work.configuration(),
     }
-
-
-class Progress(NamedTuple):
-    """What a progress bar can show. `seconds_left` supposes that things go on as they went so far."""
-
-    runs_done: int
-    runs: int
-    failed: int
-    seconds_left: float
 
 
 class Failure(NamedTuple):

@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from ..training.runs import standard
 from .canonical import digest
 from .leases import AbstractLeases, leases_in
 
@@ -190,7 +191,7 @@ class Store:
         plain = dict.fromkeys(
             field.name for schema in schemas for field in schema if not pa.types.is_nested(field.type)
         )
-        return self.arrow(plain).to_pandas()
+        return table_of(self.arrow(plain))
 
     def curves(self) -> pd.DataFrame:
         """What was recorded: one row per run and recorded step."""
@@ -277,6 +278,12 @@ def together(tables: list[pa.Table]) -> list[pa.Table]:
         return table
 
     return [as_text(table) for table in tables]
+
+
+def table_of(rows: pa.Table) -> pd.DataFrame:
+    """Rows for people, without what was recorded."""
+    plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
+    return standard(rows.select(plain).to_pandas())
 
 
 def curves_of(table: pa.Table) -> pd.DataFrame:

@@ -5,16 +5,19 @@ import functools
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..progress import Progress, sweep_bar
 from ..training.plans import Plan
+from ..training.runs import RESULT_COLUMNS, summarize
 from .executors import given_or_local, places
-from .schedule import Failure, Job, Progress, Scheduler, jobs_of
-from .store import Store, curves_of
+from .schedule import Failure, Job, Scheduler, jobs_of
+from .store import Store, curves_of, table_of, together
 from .work import AbstractWork, Call, Calls, Training, column, works_of
 
 
@@ -24,13 +27,24 @@ class Results:
 
     arrow: pa.Table
     missing: int
-    """How many runs are not there."""
+    """How many runs are not there. Those of training have a row all the same, and the outcome `not_started`."""
     failures: tuple[Failure, ...] = ()
+    labels: tuple[str, ...] = ()
+    """What tells the runs of training apart but for their seeds."""
 
     def table(self) -> pd.DataFrame:
         """One row per run (or several, of a call): what it was and how it ended."""
-        plain = [field.name for field in self.arrow.schema if not pa.types.is_nested(field.type)]
-        return self.arrow.select(plain).to_pandas()
+        return table_of(self.arrow)
+
+    def summary(self, *names: str) -> list[dict[str, Any]]:
+        """For each combination of the named columns: how many learned, and when; see `summarize`.
+
+        If none is named, those are all labels and rates.
+        """
+        table = self.table()
+        if "outcome" not in table:
+            raise ValueError("A summary is of runs that were trained, and there is none.")
+        return summarize(table, names or self.labels)
 
     def curves(self) -> pd.DataFrame:
         """What was recorded: one row per run and recorded step."""
@@ -53,6 +67,8 @@ class Sweep:
 
     def __init__(self, parts: Iterable[Plan | Call]):
         self.parts = tuple(parts)
+        if wrong := [part for part in self.parts if not isinstance(part, Plan | Call)]:
+            raise TypeError(f"A sweep is made of plans and calls, plan(...) or Call(f, ...), got {wrong[0]!r:.80}.")
         if any(isinstance(part, Plan) and part.cells[0].keep for part in self.parts):
             raise ValueError(
                 "A store keeps no networks, got a plan with keep=True. Record what you need of them (`Weights`, or a "
@@ -79,21 +95,23 @@ class Sweep:
         executor: Executor | None = None,
         runs_per_job: int | None = None,
         attempts: int = 3,
-        watch: Callable[[Progress], None] | None = None,
+        watch: Callable[[Progress], None] | bool | None = None,
     ) -> Results:
         """Does what is missing in the store and gives back all. Running it again is a no-op.
 
         - `executor`: any `concurrent.futures.Executor`; local processes, one per core or up to six per GPU, if none
           is given.
         - `attempts`: how often a job that fails is tried.
-        - `watch`: called several times a second with a `Progress`.
+        - `watch`: called several times a second with a `Progress`. If there is none, a progress bar is shown where
+          standard error is a terminal or a notebook; `watch=False` turns that off.
         """
         store = store if isinstance(store, Store) else Store(store)
         jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
         if not self._missing(store):
             return self.results(store)
-        with given_or_local(executor) as hands:
-            return self.results(store, Scheduler([jobs], store, hands, attempts=attempts, watch=watch).run())
+        with given_or_local(executor) as hands, sweep_bar(quiet=watch is not None) as bar:
+            tell = watch if callable(watch) else bar
+            return self.results(store, Scheduler([jobs], store, hands, attempts=attempts, watch=tell).run())
 
     def results(self, store: Store, failures: Iterable[Failure] = ()) -> Results:
         """What the store has of this sweep, done or not."""
@@ -104,11 +122,17 @@ class Sweep:
         # A run that was given up in a race, and done for another purpose, is known in full.
         known = [name if i in there else other for i, (name, other) in enumerate(zip(names, raced, strict=True))]
         everything = store.arrow(runs=known)
+        found = set(everything.column("run").to_pylist())
+        absent = [work.not_started(found) for work in self.works if isinstance(work, Training)]
+        everything = pa.concat_tables(together([everything, *absent]), promote_options="permissive")
         place = pc.index_in(everything.column("run"), pa.array(known, pa.string()))
         rows = everything.append_column("_place", place).filter(pc.is_valid(place))
         rows = rows.take(pc.sort_indices(rows.column("_place")))
         table = _without_empty(self._labelled(rows.drop_columns("_place"), rows.column("_place").to_numpy()))
-        return Results(table, self._missing(store), tuple(failures))
+        labels = dict.fromkeys(
+            name for work in self.works if isinstance(work, Training) for name in work.plan.columns if name != "seed"
+        )
+        return Results(table, self._missing(store), tuple(failures), tuple(labels))
 
     def _missing(self, store: Store) -> int:
         return sum(len(work.missing(store)) for work in self.works)
@@ -144,5 +168,8 @@ def _padded(columns: list[np.ndarray], length: int) -> list[np.ndarray]:
 
 
 def _without_empty(table: pa.Table) -> pa.Table:
-    """Columns of other sweeps in the same store are of no concern here."""
-    return table.select([name for name in table.column_names if table.column(name).null_count < max(1, len(table))])
+    """Columns of other sweeps in the same store are of no concern here. Runs of which none learned have their times."""
+    empty = {name for name in table.column_names if table.column(name).null_count >= max(1, len(table))}
+    if "outcome" in table.column_names and "outcome" not in empty:
+        empty -= {*RESULT_COLUMNS}
+    return table.select([name for name in table.column_names if name not in empty])

@@ -8,18 +8,16 @@ import abc
 import dataclasses
 import functools
 import hashlib
-import inspect
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from jaxtyping import Int
 
-from ..distributions import AbstractDistribution
+from ..brief import brief
 from ..runtime import make_room_for_programs
 from ..training.outcomes import Outcome
 from ..training.plans import Cell, Plan
@@ -146,6 +144,16 @@ class Training(AbstractWork):
         again = (race[runs] >= 0) & np.isin(race[runs], race[missing])
         return runs[again | np.isin(runs, missing)]
 
+    def not_started(self, found: Container[str]) -> pa.Table:
+        """A row for each run that is not among those found."""
+        names = zip(self.names, self.raced_names, strict=True)
+        absent = np.array([place for place, each in enumerate(names) if not any(name in found for name in each)], int)
+        columns = {"run": pa.array([self.names[place] for place in absent], pa.string())}
+        columns |= {name: column(values[absent]) for name, values in self.columns.items()}
+        columns["outcome"] = pa.array([Outcome.NOT_STARTED.word] * len(absent), pa.string())
+        columns |= {"converged_at": pa.nulls(len(absent), pa.int64()), "error": pa.nulls(len(absent), pa.float64())}
+        return pa.table({**columns, "steps": pa.array(np.zeros(len(absent), np.int64))})
+
     def end_of_job(self, last: int) -> int:
         race = self.plan.race
         while race is not None and last < len(race) and race[last] == race[last - 1] >= 0:
@@ -170,6 +178,8 @@ class Training(AbstractWork):
     def perform(self) -> Rows:
         started = time.perf_counter()
         runs = self.plan.run()
+        if runs.interrupted:  # a store keeps no unfinished run
+            raise KeyboardInterrupt
         seconds = time.perf_counter() - started
         return Rows(run_table(self, runs), seconds)
 
@@ -180,7 +190,7 @@ def run_table(work: Training, runs: Runs) -> pa.Table:
     names = np.where(table.outcome == Outcome.RACED_OUT.word, work.raced_names, work.names)
     columns = {"run": pa.array(names), **{name: column(values) for name, values in work.columns.items()}}
     columns |= {name: pa.array(table[name], from_pandas=True) for name in table}
-    columns["lanes"] = pa.array(np.full(len(runs), runs.lanes))
+    columns["lanes"] = pa.array(runs.lanes)
     if runs.recorded:
         columns |= lists(runs.curves(), len(runs))
     return pa.table(columns)
@@ -232,25 +242,6 @@ def describe(cell: Cell) -> dict[str, Any]:
         "validation": cell.validation,
         "float64": cell.float64,
     }
-
-
-def brief(thing: Any) -> str:
-    """A thing in a few words, as one would write it in Python."""
-    if inspect.isroutine(thing) or isinstance(thing, type) or hasattr(thing, "__wrapped__"):
-        return thing.__name__
-    if isinstance(thing, eqx.Module) and not isinstance(thing, AbstractDistribution):
-        fields = {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
-        shown = ", ".join(f"{name}={brief(value)}" for name, value in fields.items())
-        return f"{type(thing).__name__}({shown})"
-    if isinstance(thing, AbstractDistribution):
-        return eqx.tree_pformat(thing, short_arrays=True, width=10**6)
-    if dataclasses.is_dataclass(thing):
-        return f"{type(thing).__name__}({', '.join(brief(getattr(thing, f.name)) for f in dataclasses.fields(thing))})"
-    if isinstance(thing, np.ndarray) and thing.ndim == 0:
-        return str(thing.item())
-    if isinstance(thing, tuple):
-        return f"({', '.join(brief(each) for each in thing)}{',' if len(thing) == 1 else ''})"
-    return str(thing)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -1,6 +1,8 @@
 """Parities: products of some of the coordinates."""
 
+import operator
 from collections.abc import Sequence
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -28,7 +30,7 @@ class Parity(AbstractTarget):
 
     def __init__(self, n: int, support: Sequence[int]):
         check_dimension(n)
-        support = tuple(int(i) for i in support)
+        support = _coordinates(n, support)
         if len(set(support)) < len(support) or not all(0 <= i < n for i in support):
             raise ValueError(
                 f"`Parity` needs distinct coordinates in 0..{n - 1}, got support={support}. "
@@ -43,6 +45,17 @@ class Parity(AbstractTarget):
 
     def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
         return character(self.mask, x)
+
+
+def _coordinates(n: int, support: Any) -> tuple[int, ...]:
+    """The support as whole numbers; the number of coordinates in its place is an easy slip."""
+    try:
+        return tuple(operator.index(i) for i in support)
+    except TypeError:
+        raise TypeError(
+            f"The support of a `Parity` is a sequence of coordinates, as in Parity({n}, (0, 2)), got {support!r}. For "
+            f"k random ones use random_parity({n}, k, key=key)."
+        ) from None
 
 
 def check_size(n: int, k: int) -> None:

@@ -1,8 +1,5 @@
 """HOW: losses, optimizers, rules, and the engine that trains thousands of networks at once."""
 
-from .crew import (
-    Status as Status,
-)
 from .gates import (
     TrainedGates as TrainedGates,
     drift as drift,

@@ -1,22 +1,31 @@
 """What a call of `plan` cannot mean is said before anything is traced, in one sentence."""
 
+import dataclasses
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import equinox as eqx
+import jax
+import jax.random as jr
 import numpy as np
 import optax
 from jaxtyping import Int
 
+from ..brief import brief
+from ..cube import root_key
 from ..distributions import AbstractDistribution
+from ..distributions.points import wrong_label
 from ..runtime import memory
 from ..targets.base import AbstractTarget
 from .optimizers import Optimizer
 from .records import AbstractRecord
+from .runs import RESULT_COLUMNS
 
 MOST_RUNS = 10**8
 LARGEST_SEED = 2**32 - 1
 LARGEST_SAMPLE = MOST_STEPS = 2**31 - 1
+LABEL_STREAM = 0x1ABE1
 
 
 def check_task(task: Any) -> None:
@@ -29,9 +38,89 @@ def check_task(task: Any) -> None:
         raise TypeError(f"A task is a distribution, or a function from a key to one, got {task!r}.")
 
 
+LABELS_SEEN = 2**12
+"""Points at which the labels of a task are checked: every label of a share of 1% is among them, surely."""
+TASKS_SEEN = 8
+"""Of random tasks, how many are looked at."""
+
+
+def check_labels(task: Any, target_seeds: Int[np.ndarray, " runs"]) -> None:
+    """Labels other than -1 and +1 would train to some error without a word.
+
+    The lab's own targets and distributions give none (their tests say so); what a user wrote is asked.
+    """
+    fixed = isinstance(task, AbstractDistribution)
+    for seed in [0] if fixed else np.unique(target_seeds)[:TASKS_SEEN]:
+        law = task if fixed else task(root_key(np.uint32(seed)))
+        if not _ours(law):
+            points = int(np.clip(2**22 // law.n, 64, LABELS_SEEN))
+            for part in (law, law.clean()):
+                _, y = part.sample(jr.fold_in(root_key(0), LABEL_STREAM), points)
+                if (wrong := wrong_label(np.asarray(y))) is not None:
+                    raise ValueError(
+                        f"The labels of a task are -1 or +1, and {brief(law):.120} gives {wrong}. Write 0 and 1 as "
+                        "2 * y - 1, and a real function as its sign, with a rule for 0."
+                    )
+
+
+def _ours(thing: Any) -> bool:
+    """Whether all that a distribution is made of is defined in the lab."""
+    if dataclasses.is_dataclass(thing):
+        parts = [getattr(thing, field.name) for field in dataclasses.fields(thing)]
+        return type(thing).__module__.startswith("paritylab.") and all(map(_ours, parts))
+    if isinstance(thing, tuple | list):
+        return all(map(_ours, thing))
+    return not callable(thing) or (getattr(thing, "__module__", None) or "").startswith("paritylab.")
+
+
+def check_network(network: Any, n: int) -> None:
+    """A network is made anew for every run, so that what is asked for is a recipe."""
+    if isinstance(network, type):
+        raise TypeError(f"A network is given by a recipe, got the class; write, for example, {network.__name__}(...).")
+    rule = "A network is given by a recipe, a function of n and a key that makes it, such as MLP(width)"
+    if not callable(network):
+        raise TypeError(f"{rule}, got {network!r:.80}.")
+    instance = (
+        f"{rule}, got a {type(network).__name__}, which is a network itself. Write a function "
+        "`def recipe(n, *, key): return ...` that makes one."
+    )
+    try:
+        made = eqx.filter_eval_shape(network, n, key=root_key(0))
+    except (TypeError, ValueError, AttributeError, IndexError) as error:
+        if isinstance(network, eqx.Module) and _maps_points(network, n):
+            raise TypeError(instance) from error
+        raise
+    if not callable(made):
+        raise TypeError(instance if isinstance(network, eqx.Module) else f"{rule}; this one makes {made!r:.80}.")
+
+
+def _maps_points(network: Any, n: int) -> bool:
+    """Whether a point can be put in."""
+    try:
+        eqx.filter_eval_shape(network, jax.ShapeDtypeStruct((n,), np.float32))
+    except (TypeError, ValueError, AttributeError, IndexError):
+        return False
+    return True
+
+
+RESERVED = ("run", "seed", "rate", *RESULT_COLUMNS, "lanes", "limit", "job", "device", "worker", "recorded_step")
+"""Columns that every table of runs has."""
+
+
+def check_column_names(labels: Mapping[str, Any] | None, decays: bool) -> None:
+    """A label with the name of a result would take its place in a table, or the result the label's."""
+    if labels is not None and not isinstance(labels, Mapping):
+        raise TypeError(f"`labels` are names with values, such as {{'k': 3}}, got {labels!r:.80}.")
+    reserved = (*RESERVED, "decay") if decays else RESERVED
+    if taken := [name for name in labels or {} if name in reserved]:
+        raise ValueError(f"A column {taken[0]!r} is in every table of runs. Choose another name for the label.")
+
+
 def check_parts(loss: Any, optimizer: Any, records: Sequence[Any]) -> None:
     if isinstance(loss, type):
         raise TypeError(f"A loss is a function of labels and outputs, got the class; write {loss.__name__}().")
+    if not callable(loss):
+        raise TypeError(f"A loss is a function of a label and an output, or the name of one, got {loss!r:.80}.")
     if not callable(optimizer) or isinstance(optimizer, Optimizer | optax.GradientTransformation):
         raise TypeError(
             "An optimizer is a function of optax that takes a learning rate, such as optax.adam, without a call: the "
@@ -47,6 +136,11 @@ def check_parts(loss: Any, optimizer: Any, records: Sequence[Any]) -> None:
 
 def checked_axis(values: Any, what: str) -> list[Any]:
     """One value, or several to try."""
+    if callable(values) or (isinstance(values, list | tuple) and any(map(callable, values))):
+        raise TypeError(
+            f"`{what}` is a number, got a function. To change it from step to step give that number, and the function "
+            f"from a step to a factor as `{'schedule' if what == 'rate' else 'decay_schedule'}`."
+        )
     one = isinstance(values, int | float | Mapping | np.generic) or np.ndim(values) == 0
     found = [values] if one else list(values)
     if not found:

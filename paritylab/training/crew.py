@@ -11,13 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int, PyTree, UInt32
 
+from ..progress import Status
 from ..runtime import cores, make_room_for_programs, memory
 from .engine import compiled_advance
 from .lanes import Carry, Program, Slots, data_key, empty, init_key
@@ -47,15 +48,6 @@ class Ensemble:
         return len(self.limits)
 
 
-class Status(NamedTuple):
-    """What a progress bar can show. `seconds_left` supposes that no further run ends before its last step."""
-
-    finished: int
-    runs: int
-    learned: int
-    seconds_left: float
-
-
 @dataclasses.dataclass
 class Collected:
     """What came out, row by row as in the ensemble; `RUNNING`, and the step it had come to, if it was interrupted."""
@@ -66,6 +58,16 @@ class Collected:
     state: list[Any]
     log: list[tuple[np.ndarray, np.ndarray, PyTree]]
     interrupted: bool = False
+
+    @classmethod
+    def nothing(cls, runs: int) -> "Collected":
+        """Before any run has begun."""
+        return cls(np.zeros(runs, np.int8), np.zeros(runs, np.int32), [], [], [])
+
+    def closed(self) -> "Collected":
+        """The same when work has ended: what still waits for its first step was not started."""
+        self.outcome[(self.outcome == Outcome.RUNNING) & (self.step == 0)] = Outcome.NOT_STARTED
+        return self
 
 
 def work_through(
@@ -101,7 +103,7 @@ def work_through(
             desk.stop.set()
     for future in futures:
         future.result()
-    return desk.collected
+    return desk.collected.closed()
 
 
 @contextlib.contextmanager
@@ -123,7 +125,7 @@ class _Desk:
 
     def __init__(self, ensemble: Ensemble, watch: Callable[[Status], None] | None, workers: int):
         runs = len(ensemble)
-        self.collected = Collected(np.zeros(runs, np.int8), np.zeros(runs, np.int32), [], [], [])
+        self.collected = Collected.nothing(runs)
         self.stop, self.workers = threading.Event(), workers
         self._lock, self._next, self._runs, self._watch = threading.Lock(), 0, runs, watch
         self._left: dict[int, float] = {}

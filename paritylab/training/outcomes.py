@@ -10,10 +10,21 @@ class Outcome(enum.IntEnum):
     DIVERGED = 3
     RACED_OUT = 4
     SETTLED = 5
+    NOT_STARTED = 6
 
     @property
     def word(self) -> str:
         return self.name.lower()
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the run was stopped by something other than itself, so that it may still learn."""
+        return self in (Outcome.RUNNING, Outcome.RACED_OUT, Outcome.NOT_STARTED)
+
+    @property
+    def never_learns(self) -> bool:
+        """Whether no further step can make it learn."""
+        return self in (Outcome.DIVERGED, Outcome.SETTLED)
 
     @property
     def sentence(self) -> str:
@@ -27,4 +38,5 @@ _SENTENCES = {
     Outcome.DIVERGED: "The output became infinite or undefined. Lower the rate.",
     Outcome.RACED_OUT: "Another rate was sure to be better, so the run was given up. Train without a race to know.",
     Outcome.SETTLED: "No example of the sample asked for an update any more: the network has come to rest.",
+    Outcome.NOT_STARTED: "Work ended before the run began.",
 }

@@ -21,9 +21,10 @@ from ..cube import root_key
 from ..distributions import AbstractDistribution
 from ..distributions.changes import points_trained_on
 from ..networks.base import Recipe
+from ..progress import Status
 from .crew import (
+    Collected,
     Ensemble,
-    Status,
     bytes_of_a_step,
     choose_block,
     choose_lanes,
@@ -73,7 +74,7 @@ class Cell:
     @functools.cached_property
     def problem(self) -> Problem:
         """What the runs train on; of a random task only the shapes."""
-        task = self.task if isinstance(self.task, AbstractDistribution) else _shapes_of(self.task)
+        task = self.task if isinstance(self.task, AbstractDistribution) else shapes_of(self.task)
         return Problem(task, self.network, self.loss, self.optimizer)
 
     @functools.cached_property
@@ -136,7 +137,8 @@ def _fields(thing: Any) -> dict[str, Any]:
     return {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
 
 
-def _shapes_of(task: Callable[[PRNGKeyArray], AbstractDistribution]) -> AbstractDistribution:
+def shapes_of(task: Callable[[PRNGKeyArray], AbstractDistribution]) -> AbstractDistribution:
+    """A random task without its numbers."""
     shapes: AbstractDistribution = eqx.filter_eval_shape(task, root_key(0))
     if not isinstance(shapes, AbstractDistribution):
         raise TypeError(
@@ -228,6 +230,11 @@ class Plan:
     def run(self) -> Runs:
         """Trains all runs. Ctrl-C ends it early and keeps what is finished."""
         collected = work_through(self.ensemble, refill=self.refill, watch=self.watch)
+        return Runs.of(self.ensemble, collected, self.columns)
+
+    def left_undone(self) -> Runs:
+        """All runs, none of them started."""
+        collected = dataclasses.replace(Collected.nothing(len(self)), interrupted=True).closed()
         return Runs.of(self.ensemble, collected, self.columns)
 
     def take(self, runs: Int[np.ndarray, " some"]) -> "Plan":

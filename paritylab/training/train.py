@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import inspect
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec
@@ -9,12 +10,25 @@ from typing import Any, ParamSpec
 import numpy as np
 import optax
 
+from ..brief import brief
+from ..distributions import AbstractDistribution
 from ..networks.base import Recipe
-from .checks import check_parts, check_sizes, check_task, check_validation, checked_axis, checked_seeds
-from .crew import Status
+from ..progress import Status, progress_bar
+from .checks import (
+    check_column_names,
+    check_labels,
+    check_network,
+    check_parts,
+    check_sizes,
+    check_task,
+    check_validation,
+    checked_axis,
+    checked_seeds,
+)
 from .losses import Hinge
+from .named import make_loss, make_optimizer, network_named
 from .optimizers import ByLayer, Convention, Optimizer, Schedule, constant
-from .plans import Cell, Plan, Seeds, Task
+from .plans import Cell, Plan, Seeds, Task, shapes_of
 from .records import AbstractRecord
 from .runs import Runs
 
@@ -23,17 +37,17 @@ Settings = ParamSpec("Settings")
 
 def plan(
     task: Task,
-    network: Recipe,
+    network: Recipe | str | Sequence[Recipe | str],
     *,
     rate: ByLayer | Sequence[ByLayer] = 0.1,
-    batch: int = 32,
+    batch: int | Sequence[int] = 32,
     seeds: int | Iterable[int] = 25,
     steps: int = 100_000,
     every: int = 10,
     validation: int = 8192,
     sample: int | None = None,
     loss: Any = None,
-    optimizer: Callable[..., optax.GradientTransformation] = optax.sgd,
+    optimizer: Callable[..., optax.GradientTransformation] | str = optax.sgd,
     decay: ByLayer | Sequence[ByLayer] = 0.0,
     convention: Convention = "decoupled",
     schedule: Schedule = constant,
@@ -48,7 +62,7 @@ def plan(
     labels: Mapping[str, Any] | None = None,
     race: float | None = None,
     refill: bool = True,
-    watch: Callable[[Status], None] | None = None,
+    watch: Callable[[Status], None] | bool | None = None,
 ) -> Plan:
     """One network for every rate, decay and seed, checked and ready to train at once.
 
@@ -57,6 +71,13 @@ def plan(
 
     - `task`: a distribution, or a function from a key to one; the function is called with the key of
       each target seed, so that every run can have a random target of its own.
+    - `network`: a recipe such as `MLP(100)`, or any function of n and a keyword `key` that gives a network; or a name
+      that `paritylab list networks` shows.
+    - `batch`: how many fresh examples a step takes. `train` takes lists of batches and of networks, too.
+    - `loss`: one of the package or its name, or a function of a label and an output; the hinge loss if none is given.
+    - `optimizer`: any function of optax whose first argument is the rate, or its name; `convention` says what decay
+      means.
+    - `schedule`, `decay_schedule`: functions of the step that multiply the rate and the decay.
     - `rate`, `decay`: one value or a list of values to try; a value is a number or a mapping from
       names of layers to numbers (see `Optimizer`).
     - `sample`: train on a finite sample of this size, drawn once per run, in a fresh order each epoch;
@@ -72,9 +93,20 @@ def plan(
     - `race`: a quantile, say 0.1. The rates and decays run against each other, and one of which it is
       sure that another has a smaller quantile of its times is given up: its runs end as `raced_out`.
     - `refill`: without it, lanes that are done wait for all others; the results are the same.
-    - `watch`: called about once a second with a `Status`.
+    - `watch`: called about once a second with a `Status`. If there is none, `train` shows a progress bar where standard
+      error is a terminal or a notebook; `watch=False` turns that off.
     """
     check_task(task)
+    n = (task if isinstance(task, AbstractDistribution) else shapes_of(task)).n
+    if (isinstance(network, Sequence) and not isinstance(network, str)) or isinstance(batch, Sequence | np.ndarray):
+        raise TypeError(
+            "A plan holds runs of one shape, got a list of networks or batches. Use `train`, which takes lists, or "
+            "Sweep(plan(..., batch=batch) for batch in ...)."
+        )
+    network = network_named(network) if isinstance(network, str) else network
+    check_network(network, n)
+    loss = make_loss(loss) if isinstance(loss, str) else Hinge() if loss is None else loss
+    optimizer = make_optimizer(optimizer) if isinstance(optimizer, str) else optimizer
     check_parts(loss, optimizer, records)
     check_sizes(batch, steps, every, validation, sample, record_every, lanes)
     seed = checked_seeds(seeds, "seeds")
@@ -85,13 +117,14 @@ def plan(
 
     grid = list(itertools.product(checked_axis(rate, "rate"), checked_axis(decay, "decay")))
     decays = any(one_decay != 0 for _, one_decay in grid)
+    check_column_names(labels, decays)
 
     def cell(one_rate: Any, one_decay: Any) -> Cell:
         one_decay = _explicit(one_decay) if decays else 0.0
         return Cell(
             task=task,
             network=network,
-            loss=Hinge() if loss is None else loss,
+            loss=loss,
             optimizer=Optimizer(optimizer, one_rate, one_decay, convention, schedule, decay_schedule),
             batch=batch,
             steps=steps,
@@ -114,32 +147,77 @@ def plan(
         "seed": np.tile(seed, len(grid)),
     }
     seeds_of_runs = Seeds(repeat(target_seed), repeat(seed), repeat(data_seed))
+    watch = None if isinstance(watch, bool) else watch
     made = Plan(cells, np.repeat(np.arange(len(grid)), len(seed)), seeds_of_runs, columns, refill, watch)
     if race is not None:
         made = dataclasses.replace(made, race=np.zeros(len(made), int), shares=(race,))
-    check_validation(validation, cells[0].problem.distribution.n)
+    check_validation(validation, n)
+    check_labels(task, target_seed)
     cells[0].rule  # noqa: B018 (wrong sizes are said here, not when it runs)
     return made
 
 
 def _at_once(make: Callable[Settings, Plan]) -> Callable[Settings, Runs]:
-    """The function with the same arguments that makes the plan and runs it."""
+    """The function with the same arguments that makes the plan, or one for each shape, and runs it."""
+    signature = inspect.signature(make).replace(return_annotation=Runs)
+    make_one: Callable[..., Plan] = make
 
     @functools.wraps(make)
     def train(*args: Settings.args, **kwargs: Settings.kwargs) -> Runs:
-        return make(*args, **kwargs).run()
+        settings = signature.bind(*args, **kwargs).arguments
+        plans = [make_one(**each) for each in _shapes(settings)]
+        with progress_bar(quiet=settings.get("watch") is not None) as watch:
+            return _in_turn(plans, watch)
 
     train.__name__ = train.__qualname__ = "train"
+    train.__annotations__ = {**make.__annotations__, "return": Runs}
+    train.__signature__ = signature  # type: ignore[attr-defined]
     return train
 
 
+def _shapes(settings: dict[str, Any]) -> list[dict[str, Any]]:
+    """The settings of each network and batch, where a list of them is given; a column tells them apart."""
+    axes = {name: settings[name] for name in ("network", "batch") if isinstance(settings.get(name), list | tuple)}
+    for name, values in axes.items():
+        shown = [brief(value) for value in values]
+        if not values or len(set(shown)) < len(shown):
+            raise ValueError(f"A list of {name}s names each once, and at least one, got [{', '.join(shown)}].")
+    labels = settings.get("labels") or {}
+    points = [dict(zip(axes, point, strict=True)) for point in itertools.product(*axes.values())]
+    told = lambda value: value if isinstance(value, int) else brief(value)
+    return [
+        {**settings, **point, "labels": {**labels, **{name: told(value) for name, value in point.items()}}}
+        for point in points
+    ]
+
+
+def _in_turn(plans: list[Plan], watch: Callable[[Status], None] | None) -> Runs:
+    """Runs one plan after the other; once interrupted, none of those that follow."""
+    done: list[Runs] = []
+    total = sum(len(each) for each in plans)
+    for each in plans:
+        before, learned = (
+            sum(len(runs) for runs in done),
+            sum(int(np.isfinite(runs.converged_at).sum()) for runs in done),
+        )
+
+        def tell(status: Status, before: int = before, learned: int = learned) -> None:
+            assert watch is not None
+            watch(Status(before + status.finished, total, learned + status.learned, status.seconds_left))
+
+        watched = each if watch is None else dataclasses.replace(each, watch=tell)
+        done.append(each.left_undone() if done and done[-1].interrupted else watched.run())
+    return done[0] if len(done) == 1 else Runs.joined(done)
+
+
 train = _at_once(plan)
-train.__doc__ = """Trains one network for every rate, decay and seed, all of them at once. Takes what `plan` takes.
+train.__doc__ = f"""Trains one network for every rate, decay and seed, all of them at once.
+{(inspect.getdoc(plan) or "").partition(chr(10))[2]}
 
 >>> from paritylab import MLP, Parity, Uniform
->>> runs = train(Uniform(Parity(10, (0, 1))), MLP(20), rate=0.1, seeds=4, steps=2000)
->>> runs.table().outcome.tolist()
-['learned', 'learned', 'learned', 'learned']
+>>> runs = train(Uniform(Parity(10, (0, 1))), MLP(20), rate=0.1, batch=[8, 32], seeds=2, steps=2000)
+>>> runs.table()[["batch", "outcome"]].values.tolist()
+[[8, 'learned'], [8, 'learned'], [32, 'learned'], [32, 'learned']]
 """
 
 

@@ -11,7 +11,7 @@ import pytest
 import paritylab as pl
 from paritylab.sweep import Call, LocalPool, Store, Sweep
 from paritylab.sweep.schedule import Scheduler, jobs_of
-from paritylab.sweep.work import brief, works_of
+from paritylab.sweep.work import works_of
 
 TASK = pl.Uniform(pl.Parity(10, (0, 1)))
 SMALL = {"rate": [0.1, 0.3], "seeds": 5, "steps": 200, "validation": 256}
@@ -209,10 +209,3 @@ def test_an_interruption_keeps_what_is_finished_and_gives_leases_back(tmp_path):
 def test_what_cannot_be_swept_says_so(make, sentence):
     with pytest.raises(ValueError, match=sentence):
         make()
-
-
-def test_things_in_a_few_words():
-    assert brief(pl.MLP(4)).startswith("MLP(widths=(4,), activation=relu")
-    assert brief(pl.Hinge()) == "Hinge(margin=1.0)" and brief(pl.square_loss) == "square_loss"
-    assert brief(pl.RandomTask(pl.random_parity, (5, 2))) == "RandomTask(random_parity, (5, 2), 0.0)"
-    assert "Parity" in brief(TASK)

@@ -19,7 +19,6 @@ import paritylab as pl
 
 from ...distributions.points import growing_sample
 from ...figures import INKS, panels
-from ...names import make_optimizer
 from ...networks.base import Recipe
 from ...statistics import wilson_interval
 from ...sweep import Call, Results
@@ -83,7 +82,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
                 network,
                 rate=settings.rate,
                 batch=settings.batch,
-                optimizer=make_optimizer("adam"),
+                optimizer="adam",
                 seeds=settings.seeds,
                 steps=settings.steps,
                 every=20,

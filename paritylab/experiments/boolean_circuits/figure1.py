@@ -24,7 +24,6 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import INKS, STYLES, panels
-from ...names import make_optimizer
 from ...statistics import wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
@@ -71,7 +70,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
             pl.MLP(WIDTH),
             rate=settings.rate,
             batch=settings.batch,
-            optimizer=make_optimizer("adam"),
+            optimizer="adam",
             seeds=seeds,
             steps=settings.steps,
             every=100,

@@ -22,7 +22,6 @@ import paritylab as pl
 
 from ...distributions.images import ImageSet, find_cifar10, made_up_images
 from ...figures import INKS, panels
-from ...names import make_optimizer
 from ...statistics import wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
@@ -64,7 +63,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
             pl.PatchScores(settings.widths, len(known.classes)),
             rate=1e-3,
             batch=settings.batch,
-            optimizer=make_optimizer("adam"),
+            optimizer="adam",
             loss=pl.logistic,
             seeds=settings.seeds,
             steps=settings.steps,

@@ -9,7 +9,6 @@ import paritylab as pl
 
 from ...bounds import gate_product_matrix, integer_network_rank, margin_network_rank, razborov_sherstov_matrix
 from ...cube import cube
-from ...names import make_optimizer
 
 FUNCTIONS = {"f_1": 1, "f_2": 8, "inner product 3": 3, "inner product 4": 4, "inner product 6": 6}
 """Functions and the bits of one half."""
@@ -112,7 +111,7 @@ def trained_networks(function: str, width: int, seeds: int, steps: int) -> list[
         pl.MLP(width),
         rate=0.01,
         batch=128,
-        optimizer=make_optimizer("adam"),
+        optimizer="adam",
         schedule=pl.LinearFall(steps),
         seeds=seeds,
         steps=steps,

@@ -33,7 +33,6 @@ from ...bounds import (
     sign_rank_found,
 )
 from ...figures import INKS, panels
-from ...names import make_optimizer
 from ...statistics import wilson_interval
 from ...sweep import Call, Results
 from ...training.plans import Plan
@@ -102,7 +101,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
                 pl.MLP(width),
                 rate=0.01,
                 batch=128,
-                optimizer=make_optimizer("adam"),
+                optimizer="adam",
                 seeds=settings.seeds,
                 steps=settings.steps,
                 every=100,

@@ -28,7 +28,6 @@ from ... import bounds
 from ...bounds import ShallowNetwork, gate_product_matrix
 from ...bounds.shallow import Form
 from ...figures import INKS, ink, panels
-from ...names import make_optimizer
 from ...statistics import Interval
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Region, exactly
@@ -156,7 +155,7 @@ def trained_ones(half: int, width: int, steps: int, seeds: int) -> list[dict[str
         pl.MLP(width),
         rate=0.01,
         batch=128,
-        optimizer=make_optimizer("adam"),
+        optimizer="adam",
         schedule=pl.LinearFall(steps),
         seeds=seeds,
         steps=steps,

@@ -25,7 +25,6 @@ import paritylab as pl
 
 from ...bounds import CorrelationCertificate
 from ...figures import INKS, panels
-from ...names import make_optimizer
 from ...networks.activations import Activation
 from ...statistics import wilson_interval
 from ...sweep import Results
@@ -93,7 +92,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
                     shallow(width, law, ACTIVATIONS[activation]),
                     rate=rates_of(width),
                     batch=settings.batch,
-                    optimizer=make_optimizer("adam"),
+                    optimizer="adam",
                     schedule=pl.LinearFall(settings.steps),
                     seeds=[law],
                     steps=settings.steps,

@@ -22,7 +22,6 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import INKS, panels
-from ...names import make_optimizer
 from ...networks.base import Recipe
 from ...statistics import wilson_interval
 from ...sweep import Results
@@ -81,7 +80,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
             settings.recipe(network),
             rate=settings.rate,
             batch=settings.batch,
-            optimizer=make_optimizer("adam"),
+            optimizer="adam",
             schedule=pl.LinearFall(settings.steps),
             seeds=settings.seeds,
             steps=settings.steps,

@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import INKS, panels
-from ...names import make_optimizer
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, exactly
@@ -63,7 +62,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 pl.MLP(width),
                 rate=list(settings.rates),
                 batch=settings.batch,
-                optimizer=make_optimizer("adam"),
+                optimizer="adam",
                 schedule=pl.LinearFall(steps),
                 seeds=1,
                 steps=steps,

@@ -42,7 +42,6 @@ from ...analysis import (
 from ...distributions import AbstractDistribution
 from ...distributions.points import growing_sample
 from ...figures import ink, panels
-from ...names import make_optimizer
 from ...statistics import power_law, quantile
 from ...sweep import Call, Results
 from ...training.plans import Plan
@@ -148,7 +147,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
                 seeds=settings.trained_seeds,
                 steps=settings.steps,
                 every=LOOK,
-                optimizer=make_optimizer(name),
+                optimizer=name,
                 records=(pl.ValidationError(),),
                 record_every=LOOK,
                 labels={"way": name, "gates": n},

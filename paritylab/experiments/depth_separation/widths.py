@@ -20,7 +20,6 @@ import paritylab as pl
 
 from ...bounds import error_from_rank, integer_network_rank
 from ...figures import INKS, panels
-from ...names import make_optimizer
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, exactly
@@ -81,7 +80,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 pl.MLP(width),
                 rate=settings.rate,
                 batch=settings.batch,
-                optimizer=make_optimizer("adam"),
+                optimizer="adam",
                 schedule=pl.LinearFall(settings.steps),
                 seeds=settings.seeds_of(pairs),
                 steps=settings.steps,

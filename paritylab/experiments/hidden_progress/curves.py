@@ -11,7 +11,6 @@ from matplotlib.ticker import MaxNLocator
 import paritylab as pl
 
 from ...figures import INKS
-from ...names import make_optimizer
 from ...networks.base import Recipe
 from ...statistics import bootstrap_interval, median_interval, quantile, wilson_interval
 from ...training.plans import Plan
@@ -50,7 +49,7 @@ class Panel:
             rate=self.rate,
             seeds=seeds,
             steps=steps,
-            optimizer=make_optimizer(self.optimizer),
+            optimizer=self.optimizer,
             records=(pl.FreshError(),),
             record_every=record_every,
             labels={"panel": self.name},

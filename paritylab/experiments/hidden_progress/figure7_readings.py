@@ -19,9 +19,9 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import INKS, panels
-from ...names import make_network
 from ...registry import SETTINGS as ARCHITECTURES
 from ...sweep import Results
+from ...training.named import make_network
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, exactly
 from .grid import RATES, Cell, N, best_t10, lanes, races_of, tables_of_the_paper

@@ -22,7 +22,6 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import INKS, panels
-from ...names import make_optimizer
 from ...statistics import bootstrap_interval, wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
@@ -94,7 +93,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
             batch=cell.batch,
             seeds=settings.seeds,
             steps=settings.steps or LONGER * cell.t10 // 10 * 10,
-            optimizer=make_optimizer("adam"),
+            optimizer="adam",
             race=0.1,
             lanes=LANES,
             labels={"cell": cell.name},

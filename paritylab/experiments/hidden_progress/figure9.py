@@ -23,10 +23,10 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import panels
-from ...names import make_network
 from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
 from ...statistics import bootstrap_interval
 from ...sweep import Results
+from ...training.named import make_network
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, Verdict
 from .grid import RATES, ROMAN, best_t10

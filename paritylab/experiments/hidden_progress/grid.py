@@ -22,10 +22,10 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import panels
-from ...names import make_network
 from ...registry import SETTINGS as ARCHITECTURES
 from ...statistics import quantile
 from ...sweep import Results
+from ...training.named import make_network
 from ...training.plans import Plan
 
 N = 30

@@ -20,9 +20,9 @@ from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 import paritylab as pl
 
 from ...figures import ink
-from ...names import make_network, make_optimizer
 from ...registry import SETTINGS as ARCHITECTURES
 from ...statistics import bootstrap_interval, median_interval, power_law
+from ...training.named import make_network
 from ...training.plans import Plan
 from ..base import Measured
 
@@ -73,7 +73,7 @@ def plan_point(curves: Curves, n: int, k: int) -> Plan:
         batch=BATCH,
         seeds=curves.seeds,
         steps=curves.steps,
-        optimizer=make_optimizer("adam" if transformer else "sgd"),
+        optimizer="adam" if transformer else "sgd",
         labels={"setting": curves.setting, "k": k},
     )
 

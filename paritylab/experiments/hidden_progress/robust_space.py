@@ -28,11 +28,11 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import panels
-from ...names import make_network
 from ...networks.base import Recipe
 from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
 from ...statistics import wilson_interval
 from ...sweep import Results
+from ...training.named import make_network
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, Scale, Verdict
 

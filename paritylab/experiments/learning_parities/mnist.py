@@ -44,7 +44,6 @@ from ...cube import root_key
 from ...distributions.digits import find_mnist
 from ...distributions.strips import Scaling
 from ...figures import ink, panels
-from ...names import make_optimizer
 from ...networks.base import Recipe
 from ...statistics import mean_interval
 from ...sweep import Results
@@ -168,7 +167,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 every=settings.every,
                 validation=0,
                 loss=LOSS,
-                optimizer=make_optimizer("adadelta"),
+                optimizer="adadelta",
                 records=(pl.FreshError(settings.test_strips),),
                 record_every=settings.steps_per_epoch,
                 lanes=settings.lanes,

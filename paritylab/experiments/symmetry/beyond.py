@@ -24,7 +24,6 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import INKS, ink, panels
-from ...names import make_optimizer
 from ...networks import gelu
 from ...networks.activations import Activation
 from ...sweep import Results
@@ -96,7 +95,7 @@ def train(settings: Settings, target: pl.AbstractTarget, way: Way, labels: dict[
         pl.Encoded(pl.Uniform(target), "bits"),
         start,
         loss=way.loss,
-        optimizer=make_optimizer(way.optimizer),
+        optimizer=way.optimizer,
         rate=float(n) ** way.rate if way.rate < 0 else way.rate,
         batch=way.batch,
         steps=steps,

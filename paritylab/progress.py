@@ -1,0 +1,84 @@
+"""Progress bars, on standard error, where a person watches: in a terminal or a notebook."""
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+
+class Status(NamedTuple):
+    """How far training is. `seconds_left` supposes that no further run ends before its last step."""
+
+    finished: int
+    runs: int
+    learned: int
+    seconds_left: float
+
+
+class Progress(NamedTuple):
+    """How far a sweep is. `seconds_left` supposes that things go on as they went so far."""
+
+    runs_done: int
+    runs: int
+    failed: int
+    seconds_left: float
+
+
+def watched() -> bool:
+    """Whether somebody sees standard error: a terminal, or a notebook that can redraw a line."""
+    if sys.stderr.isatty():
+        return True
+    return "ipykernel" in sys.modules and importlib.util.find_spec("ipywidgets") is not None
+
+
+@contextmanager
+def progress_bar(quiet: bool = False) -> Iterator[Callable[[Status], None] | None]:
+    """A bar for runs that are trained here; the estimate is the longest it can take."""
+    if quiet or not watched():
+        yield None
+        return
+    with bar("{task.fields[learned]} learned", "{task.fields[left]}") as (progress, task):
+
+        def watch(status: Status) -> None:
+            left = f"at most {duration(status.seconds_left)} left"
+            progress.update(task, completed=status.finished, total=status.runs, learned=status.learned, left=left)
+
+        yield watch
+
+
+@contextmanager
+def sweep_bar(quiet: bool = False, words: Callable[[], str] = str) -> Iterator[Callable[[Progress], None] | None]:
+    """A bar for a sweep; its estimate supposes that things go on as they went so far.
+
+    `words` says what is to be added to the estimate.
+    """
+    if quiet or not watched():
+        yield None
+        return
+    with bar("{task.fields[left]}") as (progress, task):
+
+        def watch(status: Progress) -> None:
+            known = status.seconds_left == status.seconds_left
+            left = f"about {duration(status.seconds_left)} left" if known else "starting workers, compiling"
+            failed = f", {status.failed} jobs failed" if status.failed else ""
+            progress.update(task, completed=status.runs_done, total=status.runs, left=left + words() + failed)
+
+        yield watch
+
+
+@contextmanager
+def bar(*texts: str) -> Iterator[tuple[Any, Any]]:
+    """A bar of runs with further texts."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *map(TextColumn, texts))
+    with Bar(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield progress, progress.add_task("runs", total=None, learned=0, left="compiling")
+
+
+def duration(seconds: int | float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
