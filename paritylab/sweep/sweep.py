@@ -17,6 +17,9 @@ from .schedule import Failure, Job, Progress, Scheduler, jobs_of
 from .store import Store, curves_of
 from .work import AbstractWork, Call, Calls, Training, column, works_of
 
+OF_TRAINING = {"outcome": pa.string(), "converged_at": pa.int64(), "steps": pa.int32(), "error": pa.float64()}
+"""Columns that a table of training runs always has, also where no run has learned."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Results:
@@ -38,7 +41,8 @@ class Results:
 
     def part(self, label: str, value: str) -> "Results":
         """The runs with this label, without the columns that only others have; for sweeps of several kinds of runs."""
-        return Results(_without_empty(self.arrow.filter(pc.equal(self.arrow.column(label), value))), 0)
+        rows = self.arrow.filter(pc.equal(self.arrow.column(label), value))
+        return Results(_without_empty(rows, "outcome" in rows.column_names and _filled(rows, "outcome")), 0)
 
 
 class Sweep:
@@ -107,7 +111,8 @@ class Sweep:
         place = pc.index_in(everything.column("run"), pa.array(known, pa.string()))
         rows = everything.append_column("_place", place).filter(pc.is_valid(place))
         rows = rows.take(pc.sort_indices(rows.column("_place")))
-        table = _without_empty(self._labelled(rows.drop_columns("_place"), rows.column("_place").to_numpy()))
+        table = self._labelled(rows.drop_columns("_place"), rows.column("_place").to_numpy())
+        table = _without_empty(table, any(isinstance(work, Training) for work in self.works))
         return Results(table, self._missing(store), tuple(failures))
 
     def _missing(self, store: Store) -> int:
@@ -143,6 +148,14 @@ def _padded(columns: list[np.ndarray], length: int) -> list[np.ndarray]:
     return [*columns, np.full(length - sum(len(each) for each in columns), None)]
 
 
-def _without_empty(table: pa.Table) -> pa.Table:
-    """Columns of other sweeps in the same store are of no concern here."""
-    return table.select([name for name in table.column_names if table.column(name).null_count < max(1, len(table))])
+def _without_empty(table: pa.Table, trained: bool) -> pa.Table:
+    """Columns of other sweeps in the same store are of no concern here; those of all training are, where it trained."""
+    kept = OF_TRAINING if trained else {}
+    for name, kind in kept.items():
+        if name not in table.column_names:
+            table = table.append_column(name, pa.nulls(len(table), kind))
+    return table.select([name for name in table.column_names if name in kept or _filled(table, name)])
+
+
+def _filled(table: pa.Table, name: str) -> bool:
+    return bool(table.column(name).null_count < max(1, len(table)))

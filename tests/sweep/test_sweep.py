@@ -12,6 +12,7 @@ import paritylab as pl
 from paritylab.sweep import Call, LocalPool, Store, Sweep
 from paritylab.sweep.schedule import Scheduler, jobs_of
 from paritylab.sweep.work import brief, works_of
+from paritylab.training.runs import summarize
 
 TASK = pl.Uniform(pl.Parity(10, (0, 1)))
 SMALL = {"rate": [0.1, 0.3], "seeds": 5, "steps": 200, "validation": 256}
@@ -116,6 +117,24 @@ def test_columns_of_other_sweeps_change_no_type(tmp_path):
         Sweep([Call(jobs.square, {"x": 2}, {"i": "two"})]).run(tmp_path, executor=executor)
         found = Sweep([Call(jobs.table_of, {"x": 3})]).run(tmp_path, executor=executor).table()
     assert found.i.tolist() == [0, 1, 2]
+
+
+def test_a_table_of_training_has_its_columns_even_if_no_run_learns(tmp_path):
+    """Before anything is done, afterwards, and beside calls in one store."""
+    of_training = ["outcome", "converged_at", "steps", "error"]
+    sweep = Sweep([pl.plan(TASK, pl.MLP(2), seeds=2, steps=10, rate=1e-6, validation=256, labels={"kind": "mlp"})])
+    store = Store(tmp_path)
+    before = sweep.results(store).table()
+    assert len(before) == 0 and {*of_training} <= {*before}
+    with here() as executor:
+        after = sweep.run(store, executor=executor).table()
+        both = Sweep([*sweep.parts, Call(jobs.square, {"x": 2}, {"kind": "call"})])
+        results = both.run(store, executor=executor)
+    assert after.outcome.tolist() == ["out_of_steps"] * 2 and after.converged_at.isna().all()
+    assert after.error.notna().all() and summarize(after, [])[0]["learned"] == 0
+    assert {*of_training} <= {*results.part("kind", "mlp").table()}
+    assert {*of_training}.isdisjoint(results.part("kind", "call").table())
+    assert {*of_training}.isdisjoint(Sweep(both.parts[1:]).results(store).table())
 
 
 def test_short_calls_that_say_so_share_a_job():
