@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import inspect
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec
@@ -123,18 +124,21 @@ def plan(
 
 
 def _at_once(make: Callable[Settings, Plan]) -> Callable[Settings, Runs]:
-    """The function with the same arguments that makes the plan and runs it."""
+    """The function with the same arguments that makes the plan and runs it; `help` says so of its own."""
 
     @functools.wraps(make)
     def train(*args: Settings.args, **kwargs: Settings.kwargs) -> Runs:
         return make(*args, **kwargs).run()
 
     train.__name__ = train.__qualname__ = "train"
+    train.__annotations__ = {**make.__annotations__, "return": Runs}
+    train.__signature__ = inspect.signature(make).replace(return_annotation=Runs)  # type: ignore[attr-defined]
     return train
 
 
 train = _at_once(plan)
-train.__doc__ = """Trains one network for every rate, decay and seed, all of them at once. Takes what `plan` takes.
+train.__doc__ = f"""Trains one network for every rate, decay and seed, all of them at once.
+{(inspect.getdoc(plan) or "").partition(chr(10))[2]}
 
 >>> from paritylab import MLP, Parity, Uniform
 >>> runs = train(Uniform(Parity(10, (0, 1))), MLP(20), rate=0.1, seeds=4, steps=2000)
