@@ -58,6 +58,11 @@ def plan(
 
     - `task`: a distribution, or a function from a key to one; the function is called with the key of
       each target seed, so that every run can have a random target of its own.
+    - `network`: a recipe such as `MLP(100)`, or any function of n and a keyword `key` that gives a network.
+    - `batch`: how many fresh examples a step takes.
+    - `loss`: one of the package, or a function of a label and an output; the hinge loss if none is given.
+    - `optimizer`: any function of optax whose first argument is the rate; `convention` says what decay means.
+    - `schedule`, `decay_schedule`: functions of the step that multiply the rate and the decay.
     - `rate`, `decay`: one value or a list of values to try; a value is a number or a mapping from
       names of layers to numbers (see `Optimizer`).
     - `sample`: train on a finite sample of this size, drawn once per run, in a fresh order each epoch;

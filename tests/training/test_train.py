@@ -14,3 +14,9 @@ def test_help_on_train_says_what_it_gives_back():
     said = pydoc.render_doc(pl.train, renderer=pydoc.plaintext)
     assert f"-> {pl.Runs.__module__}.Runs\n" in said and "Plan" not in said
     assert inspect.signature(pl.plan).return_annotation.__name__ == "Plan"
+
+
+def test_help_on_train_and_plan_names_every_parameter():
+    for function in (pl.train, pl.plan):
+        said = inspect.getdoc(function)
+        assert [name for name in inspect.signature(function).parameters if f"`{name}`" not in said] == []
