@@ -43,7 +43,7 @@ def sweep(
         if dry_run:
             print_plan(plan_of(said, made, store), as_json)
             return
-        place = Store(store, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
+        place = Store.create(store, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
     document, code = work_off(said, made, place, executor, workers, attempts, as_json)
     if compact and not code:
         document["file"] = str(place.compact())

@@ -92,7 +92,7 @@ class Sweep:
         - `attempts`: how often a job that fails is tried.
         - `watch`: called several times a second with a `Progress`.
         """
-        store = store if isinstance(store, Store) else Store(store)
+        store = store if isinstance(store, Store) else Store.create(store)
         jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
         if not self._missing(store):
             return self.results(store)

@@ -123,7 +123,7 @@ def test_a_table_of_training_has_its_columns_even_if_no_run_learns(tmp_path):
     """Before anything is done, afterwards, and beside calls in one store."""
     of_training = ["outcome", "converged_at", "steps", "error"]
     sweep = Sweep([pl.plan(TASK, pl.MLP(2), seeds=2, steps=10, rate=1e-6, validation=256, labels={"kind": "mlp"})])
-    store = Store(tmp_path)
+    store = Store.create(tmp_path)
     before = sweep.results(store).table()
     assert len(before) == 0 and {*of_training} <= {*before}
     with here() as executor:
@@ -186,7 +186,7 @@ def test_a_worker_that_one_lot_leaves_idle_begins_with_the_next(tmp_path):
     """The first job ends only after the second; what an earlier lot held is not done again."""
     mark = {"mark": str(tmp_path / "mark")}
     first, second = (Sweep([Call(function, mark)]).jobs("cpu") for function in (jobs.waits_for, jobs.leaves))
-    store = Store(tmp_path / "store")
+    store = Store.create(tmp_path / "store")
     with here() as executor:
         scheduler = Scheduler(iter([first, second, [], [*first, *second]]), store, executor, attempts=1)
         assert scheduler.run() == [] and scheduler.through([*first, *second])
