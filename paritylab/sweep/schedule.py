@@ -95,6 +95,11 @@ class Failure(NamedTuple):
     attempts: int
     traceback: str
 
+    @property
+    def reason(self) -> str:
+        """What went wrong, in one line: the last of the traceback."""
+        return self.traceback.strip().splitlines()[-1]
+
 
 class StoreCannotBeWritten(RuntimeError):
     """No further result could be kept, so the work was stopped."""

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import os
+import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 
@@ -43,6 +44,10 @@ class Results:
         """The runs with this label, without the columns that only others have; for sweeps of several kinds of runs."""
         rows = self.arrow.filter(pc.equal(self.arrow.column(label), value))
         return Results(_without_empty(rows, "outcome" in rows.column_names and _filled(rows, "outcome")), 0)
+
+
+class SweepFailed(RuntimeError):
+    """No run of a sweep could be done."""
 
 
 class Sweep:
@@ -87,12 +92,39 @@ class Sweep:
     ) -> Results:
         """Does what is missing in the store and gives back all. Running it again is a no-op.
 
+        A job that fails stops no other: at the end there is a warning, or `SweepFailed` if no run at all is there.
+
         - `executor`: any `concurrent.futures.Executor`; local processes, one per core or up to six per GPU, if none
           is given.
         - `attempts`: how often a job that fails is tried.
         - `watch`: called several times a second with a `Progress`.
         """
         store = store if isinstance(store, Store) else Store.create(store)
+        results = self.work_off(store, executor=executor, runs_per_job=runs_per_job, attempts=attempts, watch=watch)
+        if results.missing and results.failures:
+            why, where = results.failures[0].reason, store.folder / "failures"
+            if results.missing == len(self):
+                raise SweepFailed(
+                    f"All jobs of this sweep failed, the first with {why}; the tracebacks are in {where}. Mend what "
+                    "they say and run it again."
+                )
+            warnings.warn(
+                f"{results.missing} of {len(self)} runs are missing (failed jobs: {len(results.failures)}, the first "
+                f"with {why}); the tracebacks are in {where}.",
+                stacklevel=2,
+            )
+        return results
+
+    def work_off(
+        self,
+        store: Store,
+        *,
+        executor: Executor | None = None,
+        runs_per_job: int | None = None,
+        attempts: int = 3,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Results:
+        """As `run`, but what failed is only in the results' `failures`, for those who say it in their own way."""
         jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
         if not self._missing(store):
             return self.results(store)

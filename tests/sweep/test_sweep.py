@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import paritylab as pl
-from paritylab.sweep import Call, LocalPool, Store, Sweep
+from paritylab.sweep import Call, LocalPool, Store, Sweep, SweepFailed
 from paritylab.sweep.schedule import Scheduler, jobs_of
 from paritylab.sweep.work import brief, works_of
 from paritylab.training.runs import summarize
@@ -105,10 +105,8 @@ def test_calls_give_rows(tmp_path):
 
 
 def test_a_call_without_rows_is_a_failure(tmp_path):
-    with here() as executor:
-        results = Sweep([Call(jobs.table_of, {"x": 0})]).run(tmp_path, executor=executor, attempts=1)
-    (failure,) = results.failures
-    assert results.missing == 1 and "table_of(x=0) gave no rows" in failure.traceback
+    with here() as executor, pytest.raises(SweepFailed, match=r"first with ValueError: table_of\(x=0\) gave no rows"):
+        Sweep([Call(jobs.table_of, {"x": 0})]).run(tmp_path, executor=executor, attempts=1)
 
 
 def test_columns_of_other_sweeps_change_no_type(tmp_path):
@@ -146,13 +144,27 @@ def test_short_calls_that_say_so_share_a_job():
 
 
 def test_a_job_that_fails_is_recorded_and_stops_no_other(tmp_path):
-    with here() as executor:
-        results = Sweep(Call(jobs.fails_on, {"x": x, "bad": 2}) for x in range(5)).run(tmp_path, executor=executor)
+    sweep = Sweep(Call(jobs.fails_on, {"x": x, "bad": 2}) for x in range(5))
+    with here() as executor, pytest.warns(UserWarning, match="1 of 5 runs are missing") as heard:
+        results = sweep.run(tmp_path, executor=executor)
+    assert len(heard) == 1
+    assert f"the first with RuntimeError: 2 is bad); the tracebacks are in {tmp_path}" in str(heard[0].message)
     assert sorted(results.table().x) == [0, 1, 3, 4] and results.missing == 1
     (failure,) = results.failures
     assert failure.attempts == 3 and "RuntimeError: 2 is bad" in failure.traceback
     (kept,) = Store(tmp_path).failures().values()
     assert kept["attempts"] == 3 and "2 is bad" in kept["traceback"] and "fails_on" in kept["what"]
+
+
+def test_a_sweep_of_which_all_jobs_fail_is_an_error(tmp_path):
+    sweep = Sweep(Call(jobs.fails_on, {"x": 2, "bad": 2, "more": more}) for more in range(3))
+    with here() as executor, pytest.raises(SweepFailed, match="All jobs of this sweep failed") as error:
+        sweep.run(tmp_path, executor=executor, attempts=1)
+    assert "TypeError: fails_on() got an unexpected keyword argument 'more'" in str(error.value)
+    assert str(tmp_path / "failures") in str(error.value) and len(Store(tmp_path).failures()) == 3
+    with here() as executor:
+        results = sweep.work_off(Store(tmp_path), executor=executor, attempts=1)
+    assert results.missing == len(results.failures) == 3
 
 
 def test_a_job_that_fails_at_first_is_tried_again(tmp_path):
@@ -165,7 +177,8 @@ def test_a_job_that_fails_at_first_is_tried_again(tmp_path):
 
 
 def test_a_job_that_kills_its_worker_is_given_up_and_stops_no_other(pool, tmp_path):
-    results = Sweep(Call(jobs.dies_on, {"x": x, "bad": 1}) for x in range(6)).run(tmp_path, executor=pool)
+    with pytest.warns(UserWarning, match="1 of 6 runs are missing"):
+        results = Sweep(Call(jobs.dies_on, {"x": x, "bad": 1}) for x in range(6)).run(tmp_path, executor=pool)
     assert sorted(results.table().x) == [0, 2, 3, 4, 5]
     (failure,) = results.failures
     assert "WorkerLost" in failure.traceback and "exit code 9" in failure.traceback
