@@ -115,8 +115,18 @@ def _qualified(named: Any) -> str:
     """
     module, name = qualified(named)
     if module in ("__main__", "__mp_main__"):
-        return f"__main__.{name}#{hashlib.sha256(inspect.getsource(named).encode()).hexdigest()[:16]}"
+        return f"__main__.{name}#{hashlib.sha256(_source(named).encode()).hexdigest()[:16]}"
     return f"{module}.{name}"
+
+
+def _source(named: Any) -> str:
+    try:
+        return inspect.getsource(named)
+    except (OSError, TypeError):
+        raise ValueError(
+            f"{named!r} is defined in a session that keeps no source (`python -c`, say), so its results could not be "
+            "found again. Write it into a file, a module of its own, and import it from there."
+        ) from None
 
 
 def _found(module: str, name: str) -> Any:

@@ -19,7 +19,7 @@ from jaxtyping import Int
 
 from ..manifest import manifest
 from .canonical import digest
-from .executors import WorkerError
+from .executors import WorkerError, WorkersCannotStart
 from .parcels import pack, unpack
 from .store import Store
 from .work import AbstractWork
@@ -219,6 +219,8 @@ class Scheduler:
         for future in wait(self.busy, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done:
             job, part = self.busy[future]
             error = CancelledError("The executor cancelled it.") if future.cancelled() else future.exception()
+            if isinstance(error, WorkersCannotStart):
+                raise error
             if error is None:
                 self._keep(job, part, *future.result())
             del self.busy[future]  # only now: until then an error above still gives the lease back
