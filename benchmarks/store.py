@@ -51,7 +51,7 @@ def timed(what: Callable[[], Any]) -> tuple[float, Any]:
 
 def main(runs: int, jobs: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder) / "store")
+        store = Store.create(Path(folder) / "store")
         tables = [job(number, runs // jobs) for number in range(jobs)]
         write = lambda: [store.add(table, {"job": str(i), "seconds": 1.0}) for i, table in enumerate(tables)]
         seconds: dict[str, float] = {}

@@ -8,7 +8,7 @@ import math
 import pytest
 from typer.testing import CliRunner
 
-from paritylab import bounds, parity_circuit
+from paritylab import analysis, bounds, parity_circuit
 from paritylab.cli import app
 from paritylab.registry import BOUNDS
 
@@ -156,3 +156,10 @@ def test_margin_and_kernel(tmp_path):
     assert [rows[level]["eigenvalue"] for level in (3, 5, 7)] == [0, 0, 0]
     assert all(row["best_hinge"] >= row["bound"] - 1e-12 for row in rows[1:])
     assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".pdf", ".png"}
+
+
+@pytest.mark.parametrize(("kind", "made"), [("ntk", analysis.relu_ntk), ("features", analysis.relu_conjugate_kernel)])
+def test_the_kernel_has_one_default_bias(kind, made):
+    found = document("analyze", "kernel", "--n", 8, "--kind", kind)
+    assert found["bias"] == inspect.signature(made).parameters["bias"].default
+    assert [row["eigenvalue"] for row in found["rows"]] == made(8).normalized().eigenvalues().tolist()

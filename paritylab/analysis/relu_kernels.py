@@ -21,6 +21,9 @@ from jaxtyping import Float
 LARGEST_N = 1000
 """2**-1000 is near the smallest number of float64, and the eigenvalues of high levels are that small."""
 
+BIAS = 1.0
+"""The variance of the hidden biases if none is given, here and in `paritylab analyze kernel`."""
+
 Numbers = Float[np.ndarray, "..."]
 
 
@@ -53,7 +56,7 @@ class ReluKernel:
     the hidden weights and hidden biases contributes, `constant` the output bias.
     c = (rho + bias) / (1 + bias), where `bias` is the variance of a hidden bias over that of w . x.
 
-    >>> kernel = relu_ntk(3)
+    >>> kernel = relu_ntk(3, bias=0)
     >>> kernel(np.array([-1.0, 0.0, 1.0])).round(4)
     array([0.    , 0.3183, 2.    ])
     >>> kernel.eigenvalues().round(4)
@@ -112,24 +115,25 @@ class ReluKernel:
         return values
 
 
-def relu_ntk(n: int, bias: int | float = 0.0, *, output_bias: bool = False) -> ReluKernel:
+def relu_ntk(n: int, bias: int | float = BIAS, *, output_bias: bool = False) -> ReluKernel:
     """The neural tangent kernel of sqrt(2/m) sum_i u_i relu(w_i . x / sqrt(n) + sqrt(bias) b_i), m to infinity.
 
     All of u, w, b are N(0, 1) and trained (Jacot et al. 2018, in their parametrization, with the factor
-    of He et al. 2015). `bias` = 0 is the network without biases; `output_bias` adds a trained one.
+    of He et al. 2015). `bias` is 1 if it is not given, and 0 is the network without biases; `output_bias`
+    adds a trained one.
 
-    >>> relu_ntk(10, bias=1.0).diagonal
-    4.0
+    >>> relu_ntk(10).diagonal, relu_ntk(10, bias=0).diagonal
+    (4.0, 2.0)
     """
     bias = float(bias)
     return ReluKernel(n, bias, features=1 + bias, gates=1.0, gate_bias=bias, constant=float(output_bias))
 
 
-def relu_conjugate_kernel(n: int, bias: int | float = 0.0) -> ReluKernel:
-    """The kernel of ReLU random features, in the parametrization of `relu_ntk`: only u is trained.
+def relu_conjugate_kernel(n: int, bias: int | float = BIAS) -> ReluKernel:
+    """The kernel of ReLU random features, in the parametrization of `relu_ntk`, `bias` too: only u is trained.
 
-    >>> relu_conjugate_kernel(10, bias=1.0).diagonal
-    2.0
+    >>> relu_conjugate_kernel(10).diagonal, relu_conjugate_kernel(10, bias=0).diagonal
+    (2.0, 1.0)
     """
     return ReluKernel(n, float(bias), features=1 + float(bias), gates=0.0, gate_bias=0.0)
 

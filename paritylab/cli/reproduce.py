@@ -45,7 +45,7 @@ def reproduce(
         if data is not None:
             use_data(data)
         check_writable(out)
-        store = Store(out / "store", say=lambda text: typer.echo(f"paritylab: {text}", err=True))
+        store = Store.create(out / "store", say=lambda text: typer.echo(f"paritylab: {text}", err=True))
     interrupted, trouble = work_off(wanted, scale, out, store, executor, as_json)
     from ..experiments.reproduce import write_ledger
     from ..report.page import write_report

@@ -44,7 +44,7 @@ def sweep(
         if dry_run:
             print_plan(plan_of(said, made, store), as_json)
             return
-        place = Store(store, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
+        place = Store.create(store, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
     document, code = work_off(said, made, place, executor, workers, attempts, as_json)
     if compact and not code:
         document["file"] = str(place.compact())
@@ -70,18 +70,23 @@ def work_off(
 
     try:
         with kind_to_wrong_input(), sweep_bar(quiet) as watch, executor_of(executor, workers) as hands:
-            results = made.run(store, executor=hands, runs_per_job=said.runs_per_job, attempts=attempts, watch=watch)
+            results = made.run(
+                store,
+                executor=hands,
+                runs_per_job=said.runs_per_job,
+                attempts=attempts,
+                watch=watch or False,
+                check=False,
+            )
     except KeyboardInterrupt:
         return {**outcome_of(said, made, made.results(store)), "interrupted": True}, INTERRUPTED
     except StoreCannotBeWritten as error:
         typer.echo(f"paritylab: {error}", err=True)
         return outcome_of(said, made, made.results(store)), FAILED
     for failure in results.failures:
-        last = failure.traceback.strip().splitlines()[-1]
         where = store.folder / "failures" / f"{failure.job}.json"
-        typer.echo(
-            f"paritylab: A job of {failure.runs} runs failed {failure.attempts} times: {last} ({where})", err=True
-        )
+        said_of_it = f"A job of {failure.runs} runs failed {failure.attempts} times: {failure.reason} ({where})"
+        typer.echo(f"paritylab: {said_of_it}", err=True)
     return outcome_of(said, made, results), FAILED if results.failures else 0
 
 

@@ -120,9 +120,7 @@ class IncompleteError(RuntimeError):
     """Some runs of an experiment failed, so that nothing can be said of it."""
 
     def __init__(self, name: str, results: Results):
-        last = (
-            results.failures[-1].traceback.strip().splitlines()[-1] if results.failures else "no job of theirs failed"
-        )
+        last = results.failures[-1].reason if results.failures else "no job of theirs failed"
         super().__init__(f"{results.missing} runs of {name} are missing ({last}); the others are kept.")
 
 

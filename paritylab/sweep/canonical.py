@@ -1,8 +1,9 @@
 """The canonical form of a configuration, and the names that are hashes of it.
 
 Objects become their qualified type names and fields, arrays their type, shape and values, functions
-the names under which they can be imported. What has no such name (a lambda, say) is an error that
-says what to do: a result must be found again by another process, years later.
+the names under which they can be imported, and the user's own code a hash of it. What has no such name
+(a lambda, say) is an error that says what to do: a result must be found again by another process,
+years later.
 """
 
 import dataclasses
@@ -18,6 +19,8 @@ from typing import Any
 
 import jax
 import numpy as np
+
+from .code import fingerprint, is_own
 
 RESULTS = 2
 """Raised when the numbers that a configuration gives change on purpose: no older result is found then."""
@@ -108,14 +111,13 @@ def qualified(named: Any) -> tuple[str, str]:
 
 
 def _qualified(named: Any) -> str:
-    """The full name of a function or a type.
+    """The full name of a function or a type; where it is the user's own, with a hash of its code.
 
-    The same name in another script is another thing: what is defined in the script itself, or in a
-    notebook, carries a hash of its source.
+    The same name in another script, or after an edit, is another thing.
     """
     module, name = qualified(named)
-    if module in ("__main__", "__mp_main__"):
-        return f"__main__.{name}#{hashlib.sha256(inspect.getsource(named).encode()).hexdigest()[:16]}"
+    if is_own(module):
+        return f"{module.replace('__mp_main__', '__main__')}.{name}#{fingerprint(named)}"
     return f"{module}.{name}"
 
 

@@ -5,11 +5,11 @@ import functools
 import importlib.metadata
 import multiprocessing
 import os
-import pickle
 import queue
 import re
 import signal
 import subprocess
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..runtime import cores
+from .parcels import pack, unpack
 
 
 class Place(NamedTuple):
@@ -72,6 +73,25 @@ class WorkerError(Exception):
     """What went wrong inside a worker, with its traceback as text."""
 
 
+class WorkersCannotStart(RuntimeError):
+    """No worker process can do anything here, so there is no use in trying again."""
+
+
+WORKER, UNGUARDED = "paritylab worker", 77
+"""The name of worker processes, and the exit code of one that finds itself running the script that started it."""
+GUARD = 'Put what starts the workers under `if __name__ == "__main__":` in a file, and run that.'
+
+
+def check_main() -> None:
+    """Workers import the main module, as all spawned processes of Python do: says where that cannot go well."""
+    if multiprocessing.current_process().name == WORKER and multiprocessing.parent_process() is None:
+        raise SystemExit(UNGUARDED)  # this is a worker that imports the main module; its parent says what is wrong
+    main = sys.modules["__main__"]
+    file = getattr(main, "__file__", None)
+    if main.__spec__ is None and file is not None and not Path(file).exists():
+        raise WorkersCannotStart(f"Worker processes import the main module, and {file!r} is no file. {GUARD}")
+
+
 class LocalPool(Executor):
     """Spawned processes, one per place, which end with their parent.
 
@@ -80,6 +100,7 @@ class LocalPool(Executor):
     """
 
     def __init__(self, at: list[Place] | None = None):
+        check_main()
         self.places = places() if at is None else at
         self.platform = self.places[0].platform
         self._threads = ThreadPoolExecutor(len(self.places))
@@ -122,14 +143,11 @@ class _Member:
         self._ended = False
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        message = pickle.dumps((fn, args, kwargs))  # what cannot be sent is said before anything is sent
+        message = pack((fn, args, kwargs))  # what cannot be sent is said before anything is sent
         if self._process is None or not self._process.is_alive():
             self._start()
-        assert self._line is not None
         try:
-            self._line.send_bytes(message)
-            wait([self._line, self._process.sentinel])
-            good, value = self._line.recv() if self._line.poll() else self._lost()
+            good, value = self._answer(message)
         except (EOFError, OSError) as error:
             raise WorkerLost(self._farewell()) from error
         if not good:
@@ -143,12 +161,38 @@ class _Member:
         if self.place.platform == "cpu":  # one core each; the libraries count cores when they are loaded
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         self._line, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, self.place), daemon=True)
-        self._process.start()
-        theirs.close()
+        self._process = context.Process(target=_serve, args=(theirs, self.place), name=WORKER, daemon=True)
+        try:
+            self._process.start()
+        except RuntimeError as error:  # this process was spawned itself and has not imported its main module yet
+            raise WorkersCannotStart(f"A process that imports its main module starts no others. {GUARD}") from error
+        finally:
+            theirs.close()
+        try:
+            self._answer()
+        except (EOFError, OSError):
+            raise self._stillborn() from None
 
-    def _lost(self) -> tuple[bool, Any]:
-        raise EOFError
+    def _answer(self, message: bytes | None = None) -> Any:
+        """What the worker says next, in answer to a message if there is one; `EOFError` if it ends instead."""
+        assert self._line is not None
+        if message is not None:
+            self._line.send_bytes(message)
+        wait([self._line, self._process.sentinel])
+        if not self._line.poll():
+            raise EOFError
+        return self._line.recv()
+
+    def _stillborn(self) -> Exception:
+        """Why a worker ended before it could take a call; one that was killed says nothing about the next."""
+        text, code = self._farewell(), self._process.exitcode
+        if code == UNGUARDED:
+            return WorkersCannotStart(f"Worker processes import the main module, which would start them again. {GUARD}")
+        if code is None or code < 0:
+            return WorkerLost(text)
+        return WorkersCannotStart(
+            f"A worker process ended while it imported the main module (exit code {code}). {GUARD}"
+        )
 
     def _farewell(self) -> str:
         self._process.join(5)
@@ -165,6 +209,7 @@ def _serve(line: Connection, place: Place) -> None:
     """The life of a worker: takes a call, answers it, until its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    line.send("ready")
     if place.platform == "gpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = str(place.number)
         # JAX takes three quarters by itself; what is loaded takes room besides.
@@ -181,7 +226,7 @@ def _serve(line: Connection, place: Place) -> None:
 
 
 def _do(message: bytes) -> Any:
-    fn, args, kwargs = pickle.loads(message)
+    fn, args, kwargs = unpack(message)
     return fn(*args, **kwargs)
 
 

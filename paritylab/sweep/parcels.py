@@ -21,8 +21,21 @@ class _Packer(pickle.Pickler):
         return NotImplemented
 
 
+class _Unpacker(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        return _imported(module, name)
+
+
 def _imported(module: str, name: str) -> Any:
-    return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    try:
+        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    except AttributeError:
+        if module != "__main__":
+            raise
+        raise ValueError(
+            f"A worker cannot import {name!r}, which is defined in another process (in a notebook, say). "
+            "Write it into a file, a module of its own, and import it from there."
+        ) from None
 
 
 def pack(thing: Any) -> bytes:
@@ -34,4 +47,4 @@ def pack(thing: Any) -> bytes:
 
 def unpack(parcel: bytes) -> Any:
     """The thing again."""
-    return pickle.loads(parcel)
+    return _Unpacker(io.BytesIO(parcel)).load()

@@ -20,7 +20,7 @@ from jaxtyping import Int
 from ..manifest import manifest
 from ..progress import Progress
 from .canonical import digest
-from .executors import WorkerError
+from .executors import WorkerError, WorkersCannotStart
 from .parcels import pack, unpack
 from .store import Store
 from .work import AbstractWork
@@ -56,10 +56,15 @@ def jobs_of(works: Iterable[AbstractWork], platform: str, runs_per_job: int | No
     return [jobs[place] for place in sorted(range(len(jobs)), key=lambda place: -lengths[place])]
 
 
-def perform(name: str, parcel: bytes) -> tuple[pa.Table, dict[str, Any]]:
-    """What a worker does: the rows of a job, and where they come from."""
+def perform(name: str, parcel: bytes, names: list[str]) -> tuple[pa.Table, dict[str, Any]]:
+    """What a worker does: the rows of a job, and where they come from. `names` are those of its runs to who asks."""
     started, begun = time.time(), time.perf_counter()
     work: AbstractWork = unpack(parcel)
+    if work.names != names:
+        raise OtherCode(
+            "A worker has other code than the process that sent it the job: a file was edited in between, or it is "
+            "another copy. Start again, long-lived workers too."
+        )
     table, training_seconds = work.perform()
     origin = manifest()
     worker = f"{socket.gethostname()}:{os.getpid()}"
@@ -87,14 +92,23 @@ class Failure(NamedTuple):
     attempts: int
     traceback: str
 
+    @property
+    def reason(self) -> str:
+        """What went wrong, in one line: the last of the traceback."""
+        return self.traceback.strip().splitlines()[-1]
+
 
 class StoreCannotBeWritten(RuntimeError):
     """No further result could be kept, so the work was stopped."""
 
 
+class OtherCode(RuntimeError):
+    """A worker would compute something else than what it was asked for."""
+
+
 class _Busy(NamedTuple):
     job: Job
-    part: AbstractWork
+    runs: int
 
 
 def workers_of(executor: Executor) -> int:
@@ -177,14 +191,16 @@ class Scheduler:
                 self.store.leases.give_back(job.name)
                 self._finish(job)
             else:
-                self.busy[self.executor.submit(perform, job.name, pack(part))] = _Busy(job, part)
+                names = [job.work.names[run] for run in part]
+                work = job.work.take(part)
+                self.busy[self.executor.submit(perform, job.name, pack(work), names)] = _Busy(job, len(part))
 
-    def _part(self, job: Job, fresh: bool = False) -> AbstractWork | None:
+    def _part(self, job: Job, fresh: bool = False) -> Int[np.ndarray, " runs"] | None:
         """The runs of a job that are missing, if any is."""
         if fresh:
             self.store.refresh()
         missing = job.work.missing(self.store, job.runs)
-        return job.work.take(missing) if len(missing) else None
+        return missing if len(missing) else None
 
     def _lease(self, job: Job) -> bool:
         try:
@@ -204,22 +220,24 @@ class Scheduler:
         if not self.busy:
             return
         for future in wait(self.busy, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done:
-            job, part = self.busy[future]
+            job, runs = self.busy[future]
             error = CancelledError("The executor cancelled it.") if future.cancelled() else future.exception()
+            if isinstance(error, WorkersCannotStart):
+                raise error
             if error is None:
-                self._keep(job, part, *future.result())
+                self._keep(job, runs, *future.result())
             del self.busy[future]  # only now: until then an error above still gives the lease back
             self.store.leases.give_back(job.name)
             if error is not None:
                 self._retry(job, error)
 
-    def _keep(self, job: Job, part: AbstractWork, table: pa.Table, origin: dict[str, Any]) -> None:
+    def _keep(self, job: Job, runs: int, table: pa.Table, origin: dict[str, Any]) -> None:
         try:
             self.store.add(table, origin)
         except OSError as error:
             raise self._cannot_write(error) from error
         self.store.forget_failure(job.name)
-        self._computed += len(part)
+        self._computed += runs
         self._finish(job)
 
     def _cannot_write(self, error: OSError) -> StoreCannotBeWritten:

@@ -11,6 +11,7 @@ A file appears in `runs` under its name only when it is whole. Whoever writes ho
 and writes no run that is already there: every run is in the store once.
 """
 
+import contextlib
 import json
 import os
 import warnings
@@ -47,7 +48,7 @@ class Shard(NamedTuple):
 
 
 class Store:
-    """Finished runs, on disk."""
+    """Finished runs, on disk. `Store(folder)` opens one that is there, `Store.create(folder)` makes it if need be."""
 
     def __init__(
         self,
@@ -57,12 +58,24 @@ class Store:
         say: Callable[[str], None] = warnings.warn,
     ):
         self.folder, self._say = Path(folder), say
-        _open(self.folder)
+        _check(self.folder)
         self.leases = leases(self.folder / "leases")
         self._shards: dict[str, Shard] = {}
         self._unreadable: set[str] = set()
         self._present: set[str] = set()
         self.refresh()
+
+    @classmethod
+    def create(
+        cls,
+        folder: str | os.PathLike[str],
+        *,
+        leases: Callable[[Path], AbstractLeases] = leases_in,
+        say: Callable[[str], None] = warnings.warn,
+    ) -> "Store":
+        """The store in this folder, which is made if there is none."""
+        _make(Path(folder))
+        return cls(folder, leases=leases, say=say)
 
     def refresh(self) -> None:
         """Takes note of what other processes have finished since."""
@@ -223,30 +236,46 @@ class Store:
         return len(self._present)
 
 
-def _open(folder: Path) -> None:
-    """Makes a store, or makes sure that there is one that we can read; nothing is touched otherwise."""
+def _check(folder: Path) -> None:
+    """Makes sure that there is a store that we can read; none is made."""
+    about = folder / "store.json"
+    if not about.exists():
+        raise ValueError(
+            f"There is no store in {folder} (it has no store.json). Check the path; a sweep that runs there makes one, "
+            "and so does `Store.create`."
+        )
+    try:
+        version = json.loads(about.read_text())["format"]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{about} does not say the version of a store's format. Choose another folder.") from None
+    if version != FORMAT:
+        raise ValueError(
+            f"The store {folder} has format {version}, and this paritylab reads format {FORMAT}. "
+            "Use the paritylab that made it, or another folder; nothing was touched."
+        )
+    with contextlib.suppress(OSError):  # one that is there can be read, even if not written
+        _make_folders(folder)  # a copy may lack those that were empty
+
+
+def _make(folder: Path) -> None:
+    """Makes a store where there is none; nothing else is touched."""
     about = folder / "store.json"
     if about.exists():
-        try:
-            version = json.loads(about.read_text())["format"]
-        except (ValueError, KeyError, TypeError):
-            raise ValueError(f"{about} does not say the version of a store's format. Choose another folder.") from None
-        if version != FORMAT:
-            raise ValueError(
-                f"The store {folder} has format {version}, and this paritylab reads format {FORMAT}. "
-                "Use the paritylab that made it, or another folder; nothing was touched."
-            )
-    elif folder.exists() and (not folder.is_dir() or any(path.name not in OURS for path in folder.iterdir())):
-        raise ValueError(f"{folder} is not empty and no store (it has no store.json). Choose a new folder.")
+        return
     # A folder with nothing but ours in it is a store that is just being made, here or by another process.
+    if folder.exists() and (not folder.is_dir() or any(path.name not in OURS for path in folder.iterdir())):
+        raise ValueError(f"{folder} is not empty and no store (it has no store.json). Choose a new folder.")
     try:
-        for name in FOLDERS:
-            (folder / name).mkdir(parents=True, exist_ok=True)
-        if not about.exists():
-            write_whole(about, json.dumps({"format": FORMAT}).encode(), folder / "unfinished")
+        _make_folders(folder)
+        write_whole(about, json.dumps({"format": FORMAT}).encode(), folder / "unfinished")
     except OSError as error:
-        if not about.exists():  # one that is there can be read, even if not written
+        if not about.exists():  # another process may have made it meanwhile
             raise ValueError(f"The store {folder} cannot be made ({_reason(error)}). Choose another folder.") from None
+
+
+def _make_folders(folder: Path) -> None:
+    for name in FOLDERS:
+        (folder / name).mkdir(parents=True, exist_ok=True)
 
 
 def write_whole(path: Path, content: Any, unfinished: Path) -> None:

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import os
+import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from typing import Any
@@ -55,6 +56,10 @@ class Results:
         return Results(_without_empty(self.arrow.filter(pc.equal(self.arrow.column(label), value))), 0)
 
 
+class SweepFailed(RuntimeError):
+    """No run of a sweep could be done."""
+
+
 class Sweep:
     """Plans of training and calls of functions, of any number of shapes.
 
@@ -96,22 +101,45 @@ class Sweep:
         runs_per_job: int | None = None,
         attempts: int = 3,
         watch: Callable[[Progress], None] | bool | None = None,
+        check: bool = True,
     ) -> Results:
         """Does what is missing in the store and gives back all. Running it again is a no-op.
+
+        A job that fails stops no other: at the end there is a warning, or `SweepFailed` if no run at all is there.
 
         - `executor`: any `concurrent.futures.Executor`; local processes, one per core or up to six per GPU, if none
           is given.
         - `attempts`: how often a job that fails is tried.
         - `watch`: called several times a second with a `Progress`. If there is none, a progress bar is shown where
           standard error is a terminal or a notebook; `watch=False` turns that off.
+        - `check`: raise `SweepFailed` if every job failed, and warn if some did; what failed is in the results'
+          `failures` in any case.
         """
-        store = store if isinstance(store, Store) else Store(store)
+        store = store if isinstance(store, Store) else Store.create(store)
         jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
         if not self._missing(store):
             return self.results(store)
         with given_or_local(executor) as hands, sweep_bar(quiet=watch is not None) as bar:
             tell = watch if callable(watch) else bar
-            return self.results(store, Scheduler([jobs], store, hands, attempts=attempts, watch=tell).run())
+            results = self.results(store, Scheduler([jobs], store, hands, attempts=attempts, watch=tell).run())
+        if check and results.failures:
+            self._complain(results, store)
+        return results
+
+    def _complain(self, results: Results, store: Store) -> None:
+        """Raises if nothing came out, and warns if some runs are missing."""
+        why, where = results.failures[0].reason, store.folder / "failures"
+        if results.missing == len(self):
+            raise SweepFailed(
+                f"All jobs of this sweep failed, the first with {why}; the tracebacks are in {where}. Mend what "
+                "they say and run it again."
+            )
+        if results.missing:
+            warnings.warn(
+                f"{results.missing} of {len(self)} runs are missing (failed jobs: {len(results.failures)}, the first "
+                f"with {why}); the tracebacks are in {where}.",
+                stacklevel=3,
+            )
 
     def results(self, store: Store, failures: Iterable[Failure] = ()) -> Results:
         """What the store has of this sweep, done or not."""

@@ -23,10 +23,10 @@ from paritylab.analysis import (
 from paritylab.cube import cube, root_key
 
 KERNELS = {
-    "NTK": relu_ntk(8),
+    "NTK": relu_ntk(8, bias=0),
     "NTK with biases": relu_ntk(8, bias=1.0),
     "NTK with small biases": relu_ntk(8, bias=0.01, output_bias=True),
-    "conjugate": relu_conjugate_kernel(8),
+    "conjugate": relu_conjugate_kernel(8, bias=0),
     "conjugate with biases": relu_conjugate_kernel(8, bias=0.5),
     "MLP": mlp_ntk(8, 100, 0.25, 0.25, 0.02),
     "MLP with wide biases": mlp_ntk(8, 100, 0.1, 1.0, 0.02),
@@ -99,7 +99,7 @@ def test_small_eigenvalues_keep_their_digits():
     from fractions import Fraction
 
     n, k, terms = 30, 20, 400
-    kernel = relu_conjugate_kernel(n)
+    kernel = relu_conjugate_kernel(n, bias=0)
     # Coefficient of chi_S in rho^d by the walk, exactly; a float tail as in the closed form.
     at, total, coefficient = [Fraction(0)] * (n + 3), Fraction(0), Fraction(1)
     at[1] = Fraction(1)
@@ -126,7 +126,7 @@ def test_small_eigenvalues_keep_their_digits():
 @pytest.mark.parametrize("n", [3, 8, 9, 30, 101])
 def test_without_biases_odd_levels_from_three_on_are_exactly_zero(n):
     level = np.arange(n + 1)
-    for kernel in (relu_ntk(n), relu_ntk(n, output_bias=True), relu_conjugate_kernel(n)):
+    for kernel in (relu_ntk(n, 0), relu_ntk(n, 0, output_bias=True), relu_conjugate_kernel(n, 0)):
         eigenvalues = kernel.eigenvalues()
         zero = (level % 2 == 1) & (level >= 3)
         assert np.all(eigenvalues[zero] == 0)

@@ -203,7 +203,7 @@ def test_a_verdict_that_is_news_is_said_and_exits_1(register, tmp_path):
 def test_claims_without_measurements_are_a_mistake_of_the_experiment(register, tmp_path):
     register(broken=True)
     with pytest.raises(AssertionError, match="Claims and measurements differ"):
-        reproduce.reproduce("toys/squares", "quick", tmp_path, pl.sweep.Store(tmp_path / "store"))
+        reproduce.reproduce("toys/squares", "quick", tmp_path, pl.sweep.Store.create(tmp_path / "store"))
 
 
 def test_wrong_input_is_one_sentence(tmp_path):

@@ -105,7 +105,8 @@ def test_canonical_forms():
     assert canonical(np.arange(3)) == {"array": "int64", "shape": [3], "values": [0, 1, 2]}
     assert canonical(Colour.RED)["member"] == "RED"
     assert canonical(functools.partial(math.gcd, 4)) == {"partial": {"function": "math.gcd"}, "args": [4], "kwargs": {}}
-    assert canonical(Net(3)) == {"type": f"{__name__}.Net", "width": 3, "scale": 1.0}
+    form = canonical(Net(3))
+    assert form.pop("type").split("#")[0] == f"{__name__}.Net" and form == {"width": 3, "scale": 1.0}
     assert canonical({3, 1, 2}) == {"set": [1, 2, 3]}
     assert "values" not in canonical(np.zeros(1000))
     assert digest(canonical(np.zeros(1000))) != digest(canonical(np.ones(1000)))

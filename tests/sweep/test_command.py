@@ -70,6 +70,16 @@ def test_a_store_of_a_future_version_is_not_touched(tmp_path):
     assert [path.name for path in store.iterdir()] == ["store.json"]
 
 
+@pytest.mark.parametrize("x", [[1, 2], [2]], ids=["some", "all"])
+def test_jobs_that_fail_are_named_and_the_exit_code_is_1(tmp_path, x):
+    file, store = tmp_path / "sweep.toml", tmp_path / "store"
+    file.write_text(f'job = "jobs:fails_on"\n[fixed]\nbad = 2\n[axes]\nx = {x}\n')
+    said = run(file, "--store", store, "--json", "--attempts", 1)
+    assert said.exit_code == 1 and json.loads(said.stdout)["done"] == len(x) - 1
+    assert said.stderr.startswith("paritylab: A job of 1 runs failed 1 times: RuntimeError: 2 is bad (")
+    assert said.stderr.count("\n") == 1
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory) -> pd.DataFrame:
     folder = tmp_path_factory.mktemp("undisturbed")

@@ -1,5 +1,6 @@
 """Local worker processes: one per place, ended with their parent, and lost one at a time."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from paritylab.runtime import cores
 from paritylab.sweep.executors import LocalPool, Place, WorkerError, WorkerLost, executor_of, places, workers_on
+from paritylab.sweep.parcels import pack, unpack
 
 HERE = Path(__file__).parent
 
@@ -87,6 +89,78 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path, then):
     while any(psutil.pid_exists(worker) for worker in workers):
         assert time.monotonic() < until, "workers outlived their parent"
         time.sleep(0.05)
+
+
+SWEEP = """
+import sys
+sys.path.insert(0, {here!r})
+import jobs
+from paritylab.sweep import Call, Sweep
+
+def here(x):
+    return {{"x": x}}
+
+{guard}
+    print("tried", Sweep([Call({function}, {{"x": 3}})]).run({store!r}).table().x.tolist(), flush=True)
+"""
+GUARDED, NOT = 'if __name__ == "__main__":', "if True:"
+AGAIN = 'Put what starts the workers under `if __name__ == "__main__":` in a file, and run that.'
+
+
+@pytest.mark.parametrize(
+    ("how", "guard", "function", "said"),
+    [
+        ("file", GUARDED, "here", None),
+        ("file", NOT, "jobs.square", f"import the main module, which would start them again. {AGAIN}"),
+        ("-", GUARDED, "jobs.square", f"import the main module, and '<stdin>' is no file. {AGAIN}"),
+        ("-c", NOT, "jobs.square", None),
+        ("-c", NOT, "here", "is defined in a session that keeps no source (`python -c`, say)"),
+    ],
+    ids=["file", "no guard", "standard input", "words", "words that define"],
+)
+def test_a_main_module_that_workers_cannot_import_says_so(tmp_path, how, guard, function, said):
+    """At once, in one sentence, and only where it is so."""
+    text, file = SWEEP.format(here=str(HERE), guard=guard, function=function, store=str(tmp_path / "store")), None
+    if how == "file":
+        file = tmp_path / "script.py"
+        file.write_text(text)
+    words = {"file": [file], "-": ["-"], "-c": ["-c", text]}[how]
+    ended = subprocess.run(
+        [sys.executable, *words], input=text, capture_output=True, text=True, timeout=120, check=False
+    )
+    if said is None:
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "tried [3]\n", "")
+    else:
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert said in ended.stderr.splitlines()[-1] and ended.stderr.count("Traceback") == 1
+        assert not list(tmp_path.glob("store/leases/*"))
+
+
+def test_a_main_module_that_cannot_be_imported_says_so(tmp_path):
+    """Not at the third attempt, but at the first; what the worker said of it comes before."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        SWEEP.format(here=str(HERE), guard=GUARDED, function="jobs.square", store=str(tmp_path / "store"))
+        + 'if __name__ != "__main__":\n    raise ZeroDivisionError("only once")\n'
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    last = ended.stderr.splitlines()[-1]
+    assert ended.returncode == 1 and ended.stderr.count("ZeroDivisionError: only once") == 1
+    assert "WorkersCannotStart: A worker process ended while it imported the main module (exit code 1)." in last
+
+
+def test_what_a_notebook_defines_is_named_where_a_worker_lacks_it(pool, monkeypatch):
+    """A notebook's main module has no file, so that a worker has none of what is defined there."""
+
+    def defined_there():
+        return 1
+
+    defined_there.__module__, defined_there.__qualname__ = "__main__", "defined_there"
+    monkeypatch.setattr(sys.modules["__main__"], "defined_there", defined_there, raising=False)
+    with pytest.raises(WorkerError, match="ValueError: A worker cannot import 'defined_there', which is defined in"):
+        pool.submit(defined_there).result()
+    with pytest.raises(WorkerError, match="cannot import 'defined_there'"):
+        pool.submit(unpack, pack(functools.partial(defined_there))).result()
 
 
 def test_places_are_gpus_where_jax_can_use_them_and_cores_elsewhere(monkeypatch, tmp_path):

@@ -32,7 +32,7 @@ def heard() -> list[str]:
 
 @pytest.fixture
 def store(tmp_path, heard) -> Store:
-    return Store(tmp_path / "store", say=heard.append)
+    return Store.create(tmp_path / "store", say=heard.append)
 
 
 def test_what_is_added_is_there_for_this_and_other_processes(store):
@@ -142,7 +142,7 @@ def test_a_store_of_another_version_is_not_touched(tmp_path):
     (tmp_path / "store.json").write_text(json.dumps({"format": FORMAT + 1}))
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(ValueError, match=f"has format {FORMAT + 1}, and this paritylab reads format {FORMAT}"):
-        Store(tmp_path)
+        Store.create(tmp_path)
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -153,14 +153,40 @@ def test_a_store_of_another_version_is_not_touched(tmp_path):
 def test_a_folder_of_something_else_is_not_touched(tmp_path, name, sentence):
     (tmp_path / name).write_text("{}")
     with pytest.raises(ValueError, match=sentence):
-        Store(tmp_path)
+        Store.create(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["typo", "empty", "notes", "notes/notes.txt"])
+def test_opening_a_store_makes_none(tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "notes.txt").write_text("")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(ValueError, match=r"There is no store in .* Check the path; a sweep") as error:
+        Store(tmp_path / name)
+    assert f" {tmp_path / name} " in str(error.value)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_store_is_made_once(store):
+    add(store, "one", "a", value=pa.array([1]))
+    assert len(Store.create(store.folder)) == len(Store(store.folder)) == 1
+
+
+def test_a_copy_without_empty_folders_is_a_store(store):
+    add(store, "one", "a", value=pa.array([1]))
+    for path in store.folder.iterdir():
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
+    again = Store(store.folder)
+    assert add(again, "two", "b", value=pa.array([2])) == 1 and again.table().value.tolist() == [1, 2]
 
 
 def test_a_store_that_cannot_be_made_says_so(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ValueError, match="cannot be made"):
-        Store(tmp_path / "file" / "store")
+        Store.create(tmp_path / "file" / "store")
 
 
 def test_a_disk_that_is_full_loses_nothing(store, monkeypatch, heard):
@@ -182,7 +208,7 @@ def raise_full(*_):
 
 def _write_too_much(folder):
     resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
-    store = Store(folder)
+    store = Store.create(folder)
     add(store, "small", "a", value=pa.array([1]))
     try:
         noise = np.random.default_rng(0).integers(0, 2**62, 100_000)
@@ -202,7 +228,7 @@ def test_a_limit_on_files_sizes_loses_nothing(tmp_path):
 
 
 def _write_for_ever(folder):
-    store = Store(folder)
+    store = Store.create(folder)
     for i in range(10**6):
         noise = np.random.default_rng(i).integers(0, 2**62, 1000)
         store.add(rows(*(f"{i} {j}" for j in range(1000)), value=pa.array(noise)), {"job": str(i)})

@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import paritylab as pl
-from paritylab.sweep import Call, LocalPool, Store, Sweep
+from paritylab.sweep import Call, LocalPool, Store, Sweep, SweepFailed
 from paritylab.sweep.schedule import Scheduler, jobs_of
 from paritylab.sweep.work import works_of
+from paritylab.training.runs import summarize
 
 TASK = pl.Uniform(pl.Parity(10, (0, 1)))
 SMALL = {"rate": [0.1, 0.3], "seeds": 5, "steps": 200, "validation": 256}
@@ -104,10 +105,8 @@ def test_calls_give_rows(tmp_path):
 
 
 def test_a_call_without_rows_is_a_failure(tmp_path):
-    with here() as executor:
-        results = Sweep([Call(jobs.table_of, {"x": 0})]).run(tmp_path, executor=executor, attempts=1)
-    (failure,) = results.failures
-    assert results.missing == 1 and "table_of(x=0) gave no rows" in failure.traceback
+    with here() as executor, pytest.raises(SweepFailed, match=r"first with ValueError: table_of\(x=0\) gave no rows"):
+        Sweep([Call(jobs.table_of, {"x": 0})]).run(tmp_path, executor=executor, attempts=1)
 
 
 def test_columns_of_other_sweeps_change_no_type(tmp_path):
@@ -116,6 +115,24 @@ def test_columns_of_other_sweeps_change_no_type(tmp_path):
         Sweep([Call(jobs.square, {"x": 2}, {"i": "two"})]).run(tmp_path, executor=executor)
         found = Sweep([Call(jobs.table_of, {"x": 3})]).run(tmp_path, executor=executor).table()
     assert found.i.tolist() == [0, 1, 2]
+
+
+def test_a_table_of_training_has_its_columns_even_if_no_run_learns(tmp_path):
+    """Before anything is done, afterwards, and beside calls in one store."""
+    of_training = ["outcome", "converged_at", "steps", "error"]
+    sweep = Sweep([pl.plan(TASK, pl.MLP(2), seeds=2, steps=10, rate=1e-6, validation=256, labels={"kind": "mlp"})])
+    store = Store.create(tmp_path)
+    before = sweep.results(store).table()
+    assert before.outcome.tolist() == ["not_started"] * 2 and {*of_training} <= {*before}
+    with here() as executor:
+        after = sweep.run(store, executor=executor).table()
+        both = Sweep([*sweep.parts, Call(jobs.square, {"x": 2}, {"kind": "call"})])
+        results = both.run(store, executor=executor)
+    assert after.outcome.tolist() == ["out_of_steps"] * 2 and after.converged_at.isna().all()
+    assert after.error.notna().all() and summarize(after, [])[0]["learned"] == 0
+    assert {*of_training} <= {*results.part("kind", "mlp").table()}
+    assert {*of_training}.isdisjoint(results.part("kind", "call").table())
+    assert {*of_training}.isdisjoint(Sweep(both.parts[1:]).results(store).table())
 
 
 def test_short_calls_that_say_so_share_a_job():
@@ -127,13 +144,27 @@ def test_short_calls_that_say_so_share_a_job():
 
 
 def test_a_job_that_fails_is_recorded_and_stops_no_other(tmp_path):
-    with here() as executor:
-        results = Sweep(Call(jobs.fails_on, {"x": x, "bad": 2}) for x in range(5)).run(tmp_path, executor=executor)
+    sweep = Sweep(Call(jobs.fails_on, {"x": x, "bad": 2}) for x in range(5))
+    with here() as executor, pytest.warns(UserWarning, match="1 of 5 runs are missing") as heard:
+        results = sweep.run(tmp_path, executor=executor)
+    assert len(heard) == 1
+    assert f"the first with RuntimeError: 2 is bad); the tracebacks are in {tmp_path}" in str(heard[0].message)
     assert sorted(results.table().x) == [0, 1, 3, 4] and results.missing == 1
     (failure,) = results.failures
     assert failure.attempts == 3 and "RuntimeError: 2 is bad" in failure.traceback
     (kept,) = Store(tmp_path).failures().values()
     assert kept["attempts"] == 3 and "2 is bad" in kept["traceback"] and "fails_on" in kept["what"]
+
+
+def test_a_sweep_of_which_all_jobs_fail_is_an_error(tmp_path):
+    sweep = Sweep(Call(jobs.fails_on, {"x": 2, "bad": 2, "more": more}) for more in range(3))
+    with here() as executor, pytest.raises(SweepFailed, match="All jobs of this sweep failed") as error:
+        sweep.run(tmp_path, executor=executor, attempts=1)
+    assert "TypeError: fails_on() got an unexpected keyword argument 'more'" in str(error.value)
+    assert str(tmp_path / "failures") in str(error.value) and len(Store(tmp_path).failures()) == 3
+    with here() as executor:
+        results = sweep.run(Store(tmp_path), executor=executor, attempts=1, check=False)
+    assert results.missing == len(results.failures) == 3
 
 
 def test_a_job_that_fails_at_first_is_tried_again(tmp_path):
@@ -146,7 +177,8 @@ def test_a_job_that_fails_at_first_is_tried_again(tmp_path):
 
 
 def test_a_job_that_kills_its_worker_is_given_up_and_stops_no_other(pool, tmp_path):
-    results = Sweep(Call(jobs.dies_on, {"x": x, "bad": 1}) for x in range(6)).run(tmp_path, executor=pool)
+    with pytest.warns(UserWarning, match="1 of 6 runs are missing"):
+        results = Sweep(Call(jobs.dies_on, {"x": x, "bad": 1}) for x in range(6)).run(tmp_path, executor=pool)
     assert sorted(results.table().x) == [0, 2, 3, 4, 5]
     (failure,) = results.failures
     assert "WorkerLost" in failure.traceback and "exit code 9" in failure.traceback
@@ -167,7 +199,7 @@ def test_a_worker_that_one_lot_leaves_idle_begins_with_the_next(tmp_path):
     """The first job ends only after the second; what an earlier lot held is not done again."""
     mark = {"mark": str(tmp_path / "mark")}
     first, second = (Sweep([Call(function, mark)]).jobs("cpu") for function in (jobs.waits_for, jobs.leaves))
-    store = Store(tmp_path / "store")
+    store = Store.create(tmp_path / "store")
     with here() as executor:
         scheduler = Scheduler(iter([first, second, [], [*first, *second]]), store, executor, attempts=1)
         assert scheduler.run() == [] and scheduler.through([*first, *second])

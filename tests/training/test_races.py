@@ -68,7 +68,7 @@ def test_no_entrant_is_given_up_that_could_still_win_by_any_continuation():
 
 
 def test_a_run_that_was_given_up_is_no_result_for_others(tmp_path, plain):
-    store = Store(tmp_path)
+    store = Store.create(tmp_path)
     raced = Sweep([plan(race=0.1)]).run(store).table()
     assert (raced.outcome == "raced_out").any()
     assert len(Sweep([plan(race=0.1)]).jobs()) == 1
