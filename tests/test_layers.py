@@ -10,7 +10,7 @@ import paritylab
 
 ROOT = Path(paritylab.__file__).parent
 
-FREE = ("registry", "runtime", "cube", "statistics", "figures", "manifest", "documents")
+FREE = ("registry", "runtime", "cube", "statistics", "figures", "manifest", "documents", "interruptions")
 LAYERS = (
     FREE,
     ("targets",),

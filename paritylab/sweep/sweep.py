@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..interruptions import hears_once
 from ..training.plans import Plan
 from .executors import given_or_local, places
 from .schedule import Failure, Job, Progress, Scheduler, jobs_of
@@ -128,7 +129,7 @@ class Sweep:
         jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
         if not self._missing(store):
             return self.results(store)
-        with given_or_local(executor) as hands:
+        with hears_once(), given_or_local(executor) as hands:
             return self.results(store, Scheduler([jobs], store, hands, attempts=attempts, watch=watch).run())
 
     def results(self, store: Store, failures: Iterable[Failure] = ()) -> Results:
