@@ -6,7 +6,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterable
+from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -273,26 +276,43 @@ def test_wrong_input_as_a_process():
     assert ended.stderr == "paritylab: A k-parity needs 1 <= k <= n, got k=7 on n=5 coordinates. Lower k or raise n.\n"
 
 
-def test_ctrl_c_prints_what_is_finished(interruptible, tmp_path):
+def interrupted(line: str, seconds: float, out: Path, further: Iterable[float] = ()) -> tuple[int, str, str]:
+    """Trains without end until Ctrl-C, so many seconds after a line on standard error; others follow in intervals."""
     words = "train --json --steps 10000000 --every 10 --n 30 --k 8 --rate 0.001 --seeds 4 --validation 1024"
-    command = [sys.executable, "-m", "paritylab", *words.split(), "--out", str(tmp_path / "out")]
-    # JAX says on standard error when it has compiled a program: that of the training loop is called `advance`.
-    environment = {**os.environ, "JAX_LOG_COMPILES": "1"}
+    command = [sys.executable, "-m", "paritylab", *words.split(), "--out", str(out)]
+    environment = {**os.environ, "JAX_LOG_COMPILES": "1"}  # JAX says when it has compiled a program
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as process:
         rescue = threading.Timer(150, process.kill)  # should it never compile, or never end
         rescue.start()
         said = []
-        for line in process.stderr:
-            said.append(line)
-            if "Finished XLA compilation of jit(advance)" in line:
+        for said_now in process.stderr:
+            said.append(said_now)
+            if line in said[-1]:
                 break
-        time.sleep(2)
+        time.sleep(seconds)
         process.send_signal(signal.SIGINT)
+        for pause in further:
+            time.sleep(pause)
+            if process.poll() is not None:
+                break
+            process.send_signal(signal.SIGINT)
         printed, rest = process.communicate()
         rescue.cancel()
-    assert process.returncode == 130, "".join(said[-20:]) + rest
+    return process.returncode, printed, "".join(said[-20:]) + rest
+
+
+TRAINING = "Finished XLA compilation of jit(advance)"
+"""The training loop is called `advance`."""
+
+
+@pytest.mark.parametrize("further", [0, 1000], ids=["once", "many times"])
+def test_ctrl_c_prints_what_is_finished(interruptible, tmp_path, further):
+    """However often it is pressed while the process ends."""
+    pauses = np.random.default_rng(0).exponential(0.03, further)
+    code, printed, said = interrupted(TRAINING, 2, tmp_path / "out", pauses)
+    assert code == 130, said
     document = json.loads(printed)
     assert list(document) == ["configuration", "runs", "summary", "interrupted"]
     assert document["interrupted"] is True
@@ -302,6 +322,17 @@ def test_ctrl_c_prints_what_is_finished(interruptible, tmp_path):
     assert {run["outcome"] for run in document["runs"] if run["steps"]} == {"running"}
     assert {run["outcome"] for run in document["runs"] if not run["steps"]} <= {"not_started"}
     assert json.loads((tmp_path / "out" / "train.json").read_text()) == document
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_ctrl_c_at_any_moment_many_times_ends_with_130(interruptible, tmp_path, seed):
+    """Before training, too, in the midst of what it compiles first; nothing but the end is promised there."""
+    random = np.random.default_rng(seed)
+    code, printed, said = interrupted(
+        "Finished XLA compilation", random.uniform(0, 2), tmp_path, random.exponential(0.03, 1000)
+    )
+    assert code == 130 and "Traceback" not in said, said
+    assert printed == "" or json.loads(printed)["interrupted"] is True
 
 
 def test_nearest_names_the_nearest():

@@ -21,6 +21,7 @@ FREE = (
     "figures",
     "manifest",
     "documents",
+    "interruptions",
 )
 LAYERS = (
     FREE,

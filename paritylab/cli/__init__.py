@@ -1,5 +1,6 @@
 """The command line: parses, calls, prints. No science inside, and no JAX until a command needs it."""
 
+from ..interruptions import hear_no_more, hear_once_to_the_end
 from . import (
     analyze as analyze,
     bench as bench,
@@ -13,4 +14,8 @@ from .app import app as app
 
 
 def main() -> None:
-    app()
+    hear_once_to_the_end()
+    try:
+        app()
+    finally:
+        hear_no_more()

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from ..documents import document
 from ..figures import LOOK, save
+from ..interruptions import hears_once
 from ..progress import Progress
 from ..registry import EXPERIMENTS
 from ..sweep.executors import given_or_local
@@ -39,7 +40,7 @@ def reproduce(
     watch: Callable[[Progress], None] | None = None,
 ) -> dict[str, Any]:
     """Does one experiment and writes what came out to a folder of its own; also returns that."""
-    with given_or_local(executor) as hands:
+    with hears_once(), given_or_local(executor) as hands:
         ((_, results, jobs),) = do_runs([name], scale, store, executor=hands, watch=watch)
     if results.missing:
         raise IncompleteError(name, results)

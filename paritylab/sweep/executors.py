@@ -14,6 +14,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -163,7 +164,8 @@ class _Member:
         self._line, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, self.place), name=WORKER, daemon=True)
         try:
-            self._process.start()
+            with _ctrl_c_blocked():
+                self._process.start()
         except RuntimeError as error:  # this process was spawned itself and has not imported its main module yet
             raise WorkersCannotStart(f"A process that imports its main module starts no others. {GUARD}") from error
         finally:
@@ -205,9 +207,23 @@ class _Member:
             self._process.join()
 
 
+@contextlib.contextmanager
+def _ctrl_c_blocked() -> Iterator[None]:
+    """In this thread, and for ever in the processes that it starts: Ctrl-C is their parent's to answer."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # once for all processes, and it would lift the block again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _serve(line: Connection, place: Place) -> None:
     """The life of a worker: takes a call, answers it, until its parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be blocked
     threading.Thread(target=_end_with_parent, daemon=True).start()
     line.send("ready")
     if place.platform == "gpu":

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..interruptions import hears_once
 from ..progress import Progress, sweep_bar
 from ..training.plans import Plan
 from ..training.runs import RESULT_COLUMNS, summarize
@@ -119,7 +120,7 @@ class Sweep:
         jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
         if not self._missing(store):
             return self.results(store)
-        with given_or_local(executor) as hands, sweep_bar(quiet=watch is not None) as bar:
+        with hears_once(), given_or_local(executor) as hands, sweep_bar(quiet=watch is not None) as bar:
             tell = watch if callable(watch) else bar
             results = self.results(store, Scheduler([jobs], store, hands, attempts=attempts, watch=tell).run())
         if check and results.failures:

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int, PyTree, UInt32
 
+from ..interruptions import hears_once
 from ..progress import Status
 from ..runtime import cores, make_room_for_programs, memory
 from .engine import compiled_advance
@@ -78,7 +79,10 @@ def work_through(
     devices: list[Any] | None = None,
     seconds: float = math.inf,
 ) -> Collected:
-    """Trains every run of the ensemble. Ctrl-C ends it early and keeps what is finished, as `seconds` of work do."""
+    """Trains every run of the ensemble. Ctrl-C ends it early and keeps what is finished, as `seconds` of work do.
+
+    A further Ctrl-C changes nothing: threads that were left alone with the compiler would bring the process down.
+    """
     make_room_for_programs()
     places = _places(devices or jax.devices())
     desk = _Desk(ensemble, watch, len(places))
@@ -91,16 +95,18 @@ def work_through(
                 worker = _Worker(ensemble, desk, device, refill)
             worker.work()
 
-    with ThreadPoolExecutor(len(places)) as pool:
-        futures = [pool.submit(serve, device) for device in places]
-        try:
-            while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
-                late = time.monotonic() > desk.begun + seconds
-                if late or any(future.done() and future.exception() for future in futures):
-                    desk.stop.set()
-        except KeyboardInterrupt:
-            desk.collected.interrupted = True
-            desk.stop.set()
+    with hears_once(raising=False) as interruption:
+        with ThreadPoolExecutor(len(places)) as pool:
+            futures = [pool.submit(serve, device) for device in places]
+            try:
+                while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
+                    late = time.monotonic() > desk.begun + seconds
+                    if interruption.heard or late or any(future.done() and future.exception() for future in futures):
+                        desk.stop.set()
+            except KeyboardInterrupt:  # where somebody else answers Ctrl-C
+                interruption.heard = True
+                desk.stop.set()
+        desk.collected.interrupted = interruption.heard
     for future in futures:
         future.result()
     return desk.collected.closed()

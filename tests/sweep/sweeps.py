@@ -42,9 +42,9 @@ def command(file: Path, store: Path, *more: str) -> list[str]:
 
 
 def start(file: Path, store: Path, *more: str) -> subprocess.Popen:
-    """The command as a process of its own; what it prints goes to files beside the sweep."""
+    """The command as a process with a group of its own, as in a terminal; what it prints goes to files beside it."""
     with open(file.with_suffix(".out"), "w") as out, open(file.with_suffix(".err"), "w") as err:
-        return subprocess.Popen(command(file, store, *more), stdout=out, stderr=err)
+        return subprocess.Popen(command(file, store, *more), stdout=out, stderr=err, start_new_session=True)
 
 
 def finish(file: Path, store: Path, *more: str) -> dict:

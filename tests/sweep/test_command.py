@@ -8,6 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from sweeps import command, finish, kill, start, table, workers, write_file
@@ -161,14 +162,24 @@ def test_a_truncated_file_is_named_set_aside_and_done_again(undisturbed, tmp_pat
     pd.testing.assert_frame_equal(table(store), undisturbed)
 
 
-def test_ctrl_c_keeps_finished_jobs_and_exits_130(interruptible, tmp_path):
+@pytest.mark.parametrize("further", [0, 1000], ids=["once", "many times"])
+def test_ctrl_c_keeps_finished_jobs_and_exits_130(interruptible, tmp_path, further):
+    """Pressed in a terminal it reaches the workers too, some of which are just starting."""
     file, store = write_file(tmp_path, **{**SMALL, "steps": 200_000}), tmp_path / "store"
     process = start(file, store)
     give_up = time.monotonic() + 120
     while not list(store.glob("runs/*.parquet")) and time.monotonic() < give_up:
         time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
+    kill(workers(process)[0])  # so that another starts
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGINT)
+    for pause in np.random.default_rng(0).exponential(0.03, further):
+        time.sleep(pause)
+        if process.poll() is not None:
+            break
+        os.killpg(process.pid, signal.SIGINT)
     assert process.wait(60) == 130, file.with_suffix(".err").read_text()
+    assert file.with_suffix(".err").read_text() == ""
     document = json.loads(file.with_suffix(".out").read_text())
     assert document["interrupted"] is True and 6 <= document["done"] < 48
     assert len(Store(store)) == document["done"]

@@ -1,0 +1,128 @@
+"""Ctrl-C is heard once: what follows it while work is wound down changes nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+import paritylab as pl
+from paritylab import interruptions
+from paritylab.interruptions import hears_once
+from paritylab.sweep import Call, Store, Sweep
+
+
+@pytest.fixture(autouse=True)
+def answered_by_python(interruptible):
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def press(times: int = 1) -> None:
+    for _ in range(times):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_the_first_is_raised_and_the_others_are_ignored():
+    with hears_once() as interruption:
+        with pytest.raises(KeyboardInterrupt):
+            press()
+        press(5)
+        assert interruption.heard
+    with pytest.raises(KeyboardInterrupt):
+        press()
+
+
+def test_one_that_comes_late_is_raised_again(monkeypatch):
+    """The first may have been lost in a destructor."""
+    now = [100.0]
+    monkeypatch.setattr(interruptions.time, "monotonic", lambda: now[0])
+    with hears_once():
+        for moment, raised in ((100, True), (120, False), (149, False), (180, True), (181, False)):
+            now[0] = float(moment)
+            with pytest.raises(KeyboardInterrupt) if raised else nullcontext():
+                press()
+
+
+def test_what_is_only_noted_is_heard_outside_too():
+    with hears_once() as outer:
+        with hears_once(raising=False) as inner:
+            press(3)
+            assert inner.heard
+        assert outer.heard
+        press(3)
+
+
+def test_other_threads_and_other_answers_are_left_alone():
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: hears_once().__enter__().heard).result() is False
+    pressed = []
+    signal.signal(signal.SIGINT, lambda *_: pressed.append(1))
+    try:
+        with hears_once() as interruption:
+            press(2)
+        assert pressed == [1, 1] and not interruption.heard
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_pressed_many_times_training_gives_back_what_is_finished():
+    """All of them come while threads train: those are who presses."""
+    pressed = []
+
+    def watch(status):
+        for _ in range(5):
+            pressed.append(status.finished)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+
+    task, never = pl.Uniform(pl.Parity(20, range(9))), {"rate": 1e-6, "steps": 2_000_000}
+    try:
+        runs = pl.train(task, pl.MLP(4), seeds=2, validation=64, watch=watch, **never)
+    except KeyboardInterrupt:
+        pytest.fail("one of them got through")
+    assert len(pressed) >= 5 and runs.interrupted and len(runs) == 2
+    assert set(runs.table().outcome) == {"running"}
+
+
+def test_pressed_many_times_a_sweep_gives_all_leases_back(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(Path(__file__).parent / "sweep")
+    import jobs
+
+    store, first = Store.create(tmp_path), threading.Event()
+    give_back = store.leases.give_back
+
+    def pressed_again(name):
+        if first.is_set():
+            press(3)
+        give_back(name)
+
+    def watch(progress):
+        if progress.runs_done >= 2:
+            first.set()
+            press()
+
+    monkeypatch.setattr(store.leases, "give_back", pressed_again)
+    sweep = Sweep(Call(jobs.sleeps, {"seconds": 0.05, "x": x}) for x in range(10))
+    with ThreadPoolExecutor(2) as executor, pytest.raises(KeyboardInterrupt):
+        sweep.run(store, executor=executor, watch=watch)
+    assert 2 <= len(Store(tmp_path)) < 10 and not list((tmp_path / "leases").iterdir())
+
+
+def test_the_command_line_ignores_it_in_its_last_moments():
+    """Python itself would answer no longer, and the system would end the process."""
+    program = (
+        "import atexit, os, signal, sys\n"
+        "from paritylab.cli import main\n"
+        "sys.argv = ['paritylab', '--version']\n"
+        "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, f"{pl.__version__}\n", "")
