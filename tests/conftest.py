@@ -29,6 +29,12 @@ def programs_end_with_their_file():
     gc.collect()
 
 
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory):
+    """The folder of compiled programs for what users run: as theirs it outlives each process, and it begins empty."""
+    return tmp_path_factory.mktemp("compiled")
+
+
 @pytest.fixture
 def interruptible():
     """Processes that a test starts listen to Ctrl-C, even if the tests run in the background, where it is ignored."""
