@@ -104,7 +104,7 @@ SMALLER = (
     Change(
         "README.md",
         "paritylab reproduce hidden-progress --scale quick",
-        "paritylab reproduce hidden-progress/fig18 --scale quick",
+        "paritylab reproduce hidden-progress/fig0 --scale quick",
     ),
     Change("docs/tour.md", "seeds=100,", "seeds=4,"),
     Change(
@@ -147,8 +147,8 @@ SMALLER = (
         "batch = {from = 32, to = 32, times = 2}",
     ),
 )
-"""All that is not run as it is printed. Few seeds and steps take the place of many, the quickest experiment, or the
-one that the page adds, that of a whole paper, and this machine (PORT is free there) that of a cluster."""
+"""All that is not run as it is printed. Few seeds and steps take the place of many, the experiment that
+docs/experiments.md adds that of larger ones, and this machine (PORT is free there) that of a cluster."""
 
 
 def code_of(line: str) -> str:
@@ -178,12 +178,13 @@ NOT_OF_USERS = ("XLA_FLAGS", "JAX_COMPILATION_CACHE_DIR", "JAX_ENABLE_COMPILATIO
 
 
 def as_reader(cache: Path, package: Path = ROOT) -> dict[str, str]:
-    """The environment of a reader who installed `package`, and whose compiled programs are kept in `cache`."""
+    """The environment of a reader with one core who installed `package`; compiled programs are kept in `cache`."""
     environment = {name: value for name, value in os.environ.items() if name not in NOT_OF_USERS}
     return environment | {
         "XDG_CACHE_HOME": str(cache),
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONPATH": str(package),
+        "PARITYLAB_CORES": "1",  # the others are for other tests
     }
 
 

@@ -1,5 +1,7 @@
-"""The commands of every page run as its readers type them, in a folder that has what the page names, and so do the
-sweep and the experiment that pages show."""
+"""What the pages show runs: Python as its readers paste it, commands as they type them, sweeps and an experiment.
+
+All in one file, so that what one page compiled is there for the others.
+"""
 
 import os
 import re
@@ -7,10 +9,24 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from pages import ROOT, as_reader, blocks_of, code_of, outputs_below, pages_with, read, run, shows, smaller
+from pages import (
+    ROOT,
+    SMALLER,
+    as_reader,
+    blocks_of,
+    code_of,
+    lines_of,
+    outputs_below,
+    pages_with,
+    read,
+    run,
+    shows,
+    smaller,
+)
 from test_docs import wrong_in
 
 from paritylab.sweep import Store
@@ -18,6 +34,7 @@ from paritylab.sweep import Store
 NOT_RUN = ("make", "pip")
 """They would install, or run these tests; what they name is looked up instead."""
 EXPERIMENT = "docs/experiments.md"
+"""Its Python is a module of the package, which its commands run, and those of the README."""
 
 
 def commands_of(page: str) -> list[str]:
@@ -77,10 +94,17 @@ def with_the_experiment(place: Path) -> Path:
     return place
 
 
+@pytest.mark.parametrize("page", [page for page in pages_with("python") if page != EXPERIMENT])
+def test_the_python_of_a_page_is_a_script_that_runs(page, tmp_path, compiled):
+    script = "\n".join(block.text for block in blocks_of(read(page)) if block.language == "python")
+    (tmp_path / "script.py").write_text(smaller(page, script))
+    printed = run([sys.executable, "script.py"], tmp_path, as_reader(compiled))
+    assert shows(outputs_below(page, "python"), printed), printed
+
+
 @pytest.mark.parametrize("page", pages_with("sh"))
 def test_the_commands_of_a_page_run(page, folder, tmp_path, compiled, background, port):
-    package = with_the_experiment(tmp_path / "package") if page == EXPERIMENT else ROOT
-    environment = as_reader(compiled, package)
+    environment = as_reader(compiled, with_the_experiment(tmp_path / "package"))
     printed = ""
     for line in commands_of(page):
         command = smaller(page, line).strip().replace("PORT", str(port))
@@ -141,3 +165,22 @@ def test_a_sweep_that_a_page_shows_is_an_example():
         for block in blocks_of(read(page)):
             if block.language == "toml":
                 assert block.text in {path.read_text() for path in (ROOT / "examples").glob("*.toml")}, page
+
+
+@pytest.mark.parametrize("change", SMALLER, ids=lambda change: f"{change.page}: {change.printed}")
+def test_what_is_run_smaller_is_a_line_of_its_page(change):
+    assert lines_of(change.page).count(change.printed) == 1
+    assert smaller(change.page, f"  {change.printed}  # why") == f"  {change.run}  # why\n"
+
+
+@pytest.mark.parametrize(
+    ("outputs", "printed", "are"),
+    [
+        (["1 2\n", "3\n"], "0\n1\n2\n3\n", True),
+        (["3\n", "1 2\n"], "0\n1\n2\n3\n", False),
+        (["0.8431\n"], "0.8432\n", False),
+        ([], "anything", True),
+    ],
+)
+def test_outputs_are_looked_for_in_order(outputs, printed, are):
+    assert shows(outputs, printed) == are
