@@ -9,14 +9,14 @@ import sys
 import jax
 import pytest
 
-LONGEST_FIRST = ("sweep", "training", "experiments")
-"""Folders whose files take longest: begun first, they do not keep one worker busy at the end."""
+LONGEST_FIRST = ("test_docs_run.py", "sweep", "training", "experiments")
+"""Files, and folders whose files, take longest: begun first, they do not keep one worker busy at the end."""
 
 
 def pytest_collection_modifyitems(items):
     def place(item):
-        folder = item.path.parent.name
-        return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
+        found = {item.path.name, item.path.parent.name} & set(LONGEST_FIRST)
+        return min(map(LONGEST_FIRST.index, found), default=len(LONGEST_FIRST))
 
     items.sort(key=place)
 
@@ -27,6 +27,12 @@ def programs_end_with_their_file():
     yield
     jax.clear_caches()
     gc.collect()
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory):
+    """The folder of compiled programs for what users run: as theirs it outlives each process, and it begins empty."""
+    return tmp_path_factory.mktemp("compiled")
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Sweeps in files: axes, zips, ranges, conditions, and one sentence for whatever is wrong."""
 
 import inspect
-import re
 from pathlib import Path
 
 import pytest
@@ -50,11 +49,8 @@ def test_a_file_names_all_combinations_that_keep_the_conditions(tmp_path):
     assert {"k", "rate", "batch", "network", "width", "n"} <= columns.keys() and "seeds" not in columns
 
 
-def test_the_example_is_the_one_of_the_documentation_and_can_be_read():
-    root = Path(__file__).parents[2]
-    (shown,) = re.findall(r"```toml\n(.*?)```", (root / "docs" / "sweeps.md").read_text(), re.DOTALL)
-    example = root / "examples" / "parities.toml"
-    assert example.read_text() == shown
+def test_the_example_can_be_read():
+    example = Path(__file__).parents[2] / "examples" / "parities.toml"
     # degrees, batches, rates, networks; without batch 32 at degree 4
     assert len(sweep_of(read(example))) == 25 * (3 * 3 * 3 * 2 - 3 * 2)
 
