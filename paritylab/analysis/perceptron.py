@@ -27,20 +27,22 @@ def modified_perceptron(
 ) -> Trace:
     """w = 0; while some point has y w . v <= beta, w becomes w + h y v (symmetry, Algorithm 1).
 
-    Which of these points is left open by the algorithm; here any, at random. The points must be separable.
+    Which of these points is left open by the algorithm; here any, at random. The points must be separable. All is
+    counted in units of h, so that it is exact, ties with beta included, where the points are whole numbers.
 
     >>> rng = np.random.default_rng(0)
     >>> modified_perceptron(np.array([[2.0, 0.0], [0.0, 1.0]]), np.array([1, -1]), 0.5, 1.0, rng=rng).weights
     array([ 1. , -1.5])
     """
     signed = np.asarray(points, np.float64) * np.asarray(labels, np.float64)[:, None]
-    gram = step * signed @ signed.T
+    gram = signed @ signed.T
     values, counts = np.zeros(len(signed)), np.zeros(len(signed))
     for updates in range(most):
-        asking = np.flatnonzero(values <= confidence)
+        asking = np.flatnonzero(step * values <= confidence)
         if not len(asking):
-            weights = step * counts @ signed
-            return Trace(weights, updates, float((signed @ weights).min() / np.linalg.norm(weights)))
+            # The margin is that of the values that ended it: another sum of the same terms rounds in another way.
+            weights = counts @ signed
+            return Trace(step * weights, updates, float(values.min() / np.linalg.norm(weights)))
         chosen = asking[rng.integers(len(asking))]
         counts[chosen] += 1
         values += gram[chosen]
@@ -69,7 +71,8 @@ def streamed_perceptron(
 
     It is SGD of batch one on max(0, -y w . v) from w = 0. Only examples with y w . v <= 0 change anything: how many
     come before the next one is geometric, and which it is has the law of the stream among those, so that the others
-    are jumped over. `until` is asked which points are classified wrongly, at the start and after each update.
+    are jumped over. `until` is asked which points are classified wrongly, at the start and after each update. Whole
+    numbers are exact here, so that the weights have the mistakes that `until` saw.
 
     >>> rng = np.random.default_rng(0)
     >>> points, labels = np.array([[1.0, 1.0], [-1.0, 1.0]]), np.array([1, -1])

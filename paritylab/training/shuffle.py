@@ -28,7 +28,9 @@ def shuffled(key: PRNGKeyArray, epoch: Int[Array, ""], place: Int[Array, ""], si
         return jnp.where(coin == 1, mirror, here), None
 
     there, _ = jax.lax.scan(one, place, (centres, words[:, 1]), unroll=ROUNDS)
-    return there
+    # Written down before it is used: where it is fused with the look-up of a row, all rounds are done again for every
+    # entry of the row, and LLVM's vectorizer follows each path through them, of which there are more than 2^32.
+    return jax.lax.optimization_barrier(there)
 
 
 def _mixed(word: Array) -> Array:

@@ -18,6 +18,22 @@ def test_it_keeps_its_bounds_and_ends_where_every_margin_holds(units):
     assert np.all(labels * (points @ trace.weights) > confidence * (1 - 1e-12))
 
 
+def test_with_whole_numbers_every_tie_is_seen():
+    """The same choices in Python's integers, in units of h = 0.1; 0.1 has no exact sum in floating point."""
+    points, labels = symmetric_embedding(6).astype(int), np.array([1, -1, 1, 1, -1, -1, 1])
+    trace = modified_perceptron(points, labels, 0.1, 0.1 * 100, rng=np.random.default_rng(0))
+    signed, rng = (points * labels[:, None]).tolist(), np.random.default_rng(0)
+    weights, updates, ties = [0] * len(signed[0]), 0, 0
+    margins = lambda: [sum(w * v for w, v in zip(weights, point, strict=True)) for point in signed]
+    while asking := [i for i, margin in enumerate(margins()) if margin <= 100]:
+        ties += 100 in margins()
+        weights = [w + v for w, v in zip(weights, signed[asking[rng.integers(len(asking))]], strict=True)]
+        updates += 1
+    assert ties > 0 and trace.updates == updates
+    np.testing.assert_array_equal(trace.weights, 0.1 * np.array(weights))
+    np.testing.assert_allclose(trace.margin, min(margins()) / np.linalg.norm(weights), rtol=1e-15)
+
+
 def test_it_says_when_points_cannot_be_separated():
     with pytest.raises(ValueError, match="not ended after 100 updates"):
         modified_perceptron(

@@ -80,3 +80,20 @@ def test_a_sample_of_nearly_two_to_the_31_does_not_overflow():
     assert all(len(set(row)) == 5 for row in made.tolist())
     # Uniform numbers below 2**31 have mean 2**30 and sigma 2**31/sqrt(12).
     assert abs(np.mean(made, dtype=float) - 2**30) <= 5 * 2**31 / math.sqrt(12 * made.size)
+
+
+def test_rows_looked_up_in_a_random_order_compile_as_users_compile_them():
+    """In a loop over steps, with the optimizations that `make test` leaves out: the compiler once did not end here."""
+    size, table = 64, jnp.arange(640.0).reshape(64, 10)
+
+    def step(key, count):
+        places = 16 * count + jnp.arange(16, dtype=jnp.int32)
+        members = jax.vmap(lambda place: shuffled(key, place // size, place % size, size))(places)
+        return jnp.sum(table[members], axis=0)
+
+    add = lambda keys, steps: jax.lax.fori_loop(
+        0, steps, lambda i, total: total + jax.vmap(step, (0, None))(keys, i), jnp.zeros((len(keys), 10))
+    )
+    fully = {"xla_backend_optimization_level": 3, "xla_llvm_disable_expensive_passes": False}
+    epoch = jax.jit(add, compiler_options=fully)(jr.split(root_key(0), 8), jnp.int32(4))
+    np.testing.assert_array_equal(epoch, np.tile(table.sum(axis=0), (8, 1)))  # whole numbers: in any order
