@@ -13,6 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from .survival import CensoredTimes
+
 if TYPE_CHECKING:
     from .targets import TreeCircuit
     from .training.runs import Runs
@@ -60,7 +62,7 @@ def save(figure: Figure, path: Path) -> list[Path]:
 
 def plot_runs(runs: "Runs") -> Figure:
     """Recorded errors or losses over steps, one thin line a run; without records, the fraction that learned."""
-    figure, axes = panels(1, 1, width=5, height=3.2)
+    figure, axes = panels(1, 1, width=5.0, height=3.2)
     axis: Axes = axes[0, 0]
     names = [name for name in runs.columns if name != "seed"]
     points = list(zip(*(runs.columns[name].tolist() for name in names), strict=True))
@@ -91,14 +93,19 @@ def _draw_curves(axis: Axes, runs: "Runs", points: list[Any], labels: dict[Any, 
 
 
 def _draw_fractions(axis: Axes, runs: "Runs", points: list[Any], labels: dict[Any, str]) -> None:
+    """The share that has learned by each step (Kaplan-Meier), with a tick where runs were lost from view."""
+    lost = False
     for i, point in enumerate(dict.fromkeys(points)):
         here = np.array([each == point for each in points])
-        times = np.sort(runs.converged_at[here])
-        times = times[np.isfinite(times)]
-        steps = np.concatenate([[0], times, [runs.steps.max()]])
-        fraction = np.concatenate([[0], np.arange(1, len(times) + 1), [len(times)]]) / here.sum()
-        axis.step(steps, fraction, where="post", label=labels[point], **ink(i))
-    axis.set_ylabel("fraction of runs that learned")
+        times = CensoredTimes(runs.censored.step[here], runs.censored.learned[here])
+        step, at_risk, learned, share = times.survival()
+        end = [step[-1]] if np.isfinite(times.step).all() and len(step) else [runs.steps.max()]
+        axis.step([0, *step, *end], [0, *(1 - share), *(1 - share[-1:])], where="post", label=labels[point], **ink(i))
+        # Runs that left while others went on: the share is an estimate from here.
+        left = (np.append(at_risk[1:], 0) + learned < at_risk) & (step < runs.steps.max())
+        lost |= bool(left.any())
+        axis.plot(step[left], 1 - share[left], "|", color=INKS[i % len(INKS)], markersize=6)
+    axis.set_ylabel("fraction of runs that learned" + (", estimated" if lost else ""))
     axis.set_ylim(0, 1.02)
 
 

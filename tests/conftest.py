@@ -61,9 +61,14 @@ def said_to_users():
 
 EVALUATE = """
 import json, sys
+import equinox as eqx
 import numpy as np
+import optax
 import paritylab as pl
 from paritylab.cube import encode
+from paritylab.sweep import Sweep
+
+TASK = pl.Uniform(pl.Parity(6, (0, 1)))
 
 said = {}
 for expression in sys.argv[1:]:

@@ -76,6 +76,11 @@ class Runs:
         return np.where(self.outcome == Outcome.LEARNED, self.steps, np.inf)
 
     @property
+    def censored(self) -> CensoredTimes:
+        """When the runs learned, or how far it is known that they did not."""
+        return censored_times(self.table())
+
+    @property
     def error(self) -> np.ndarray:
         """The fraction of mistakes on the validation batch at the end; NaN where there is none to tell."""
         unknown = (Outcome.RUNNING, Outcome.NOT_STARTED, Outcome.DIVERGED)

@@ -181,7 +181,9 @@ def _shapes(settings: dict[str, Any]) -> list[dict[str, Any]]:
     for name, values in axes.items():
         shown = [brief(value) for value in values]
         if not values or len(set(shown)) < len(shown):
-            raise ValueError(f"A list of {name}s names each once, and at least one, got [{', '.join(shown)}].")
+            raise ValueError(f"A list for `{name}` names each once, and at least one, got [{', '.join(shown)}].")
+    if not axes:
+        return [settings]
     labels = settings.get("labels") or {}
     points = [dict(zip(axes, point, strict=True)) for point in itertools.product(*axes.values())]
     told = lambda value: value if isinstance(value, int) else brief(value)
