@@ -143,6 +143,29 @@ def test_gap_of_equal_weights_is_that_of_majority():
     assert len(found["gradient"]) == 15
 
 
+@pytest.mark.parametrize(
+    ("words", "zero"),
+    [
+        ("--n 101 --k 3 --weights ones", ["least_relevant", "most_irrelevant", "gamma", "weak_gap"]),
+        ("--n 101 --k 3", ["least_relevant", "most_irrelevant", "gamma", "weak_gap"]),
+        ("--n 101 --k 1 --weights signs", ["most_irrelevant"]),
+        ("--n 101 --k 4 --weights ones", ["bias_gradient"]),
+        ("--n 100 --k 3 --weights ones", []),
+        ("--n 15 --k 3 --weights ones --bias 1.5", []),
+        ("--n 15 --k 2 --activation sigmoid", ["least_relevant", "most_irrelevant", "gamma", "weak_gap"]),
+        ("--n 15 --k 3 --activation sigmoid", ["bias_gradient"]),
+    ],
+)
+def test_what_is_zero_by_symmetry_says_so(words, zero):
+    found = document("analyze", "gap", *words.split())
+    assert sorted(found["zero_by_symmetry"]) == sorted(zero)
+    numbers = ("bias_gradient", "least_relevant", "most_irrelevant")
+    assert [name for name in numbers if found[name] == 0] == [name for name in numbers if name in zero]
+    printed = dict(line.split(": ") for line in run("analyze", "gap", *words.split()).stdout.splitlines())
+    for name in ("least_relevant", "most_irrelevant", "gamma", "weak_gap"):
+        assert (printed[name.replace("_", " ")] == "0 (zero by symmetry)") == (name in zero)
+
+
 def test_correlation_of_a_generative_circuit():
     found = document("analyze", "correlation", "--formula", "OR(AND(x0,x1),NAND(x2,x3))", "--law", "generative")
     assert [gate["correlation"] for gate in found["gates"]] == pytest.approx([1, 2 / 3, 2 / 3])

@@ -161,6 +161,9 @@ from .sums import (
     gradient_by_sums as gradient_by_sums,
     signed_law as signed_law,
 )
+from .symmetric_zeros import (
+    zero_by_symmetry as zero_by_symmetry,
+)
 from .tables import (
     GateTables as GateTables,
     enumerated_tables as enumerated_tables,

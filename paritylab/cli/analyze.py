@@ -88,9 +88,11 @@ def gap(
 ) -> None:
     """The exact population gradient of one neuron on a k-parity, and its Fourier gap."""
     with kind_to_wrong_input():
+        import numpy as np
+
         import paritylab as pl
 
-        from ..analysis import gap_of_gradient, majority_gap, neuron_gradient
+        from ..analysis import gap_of_gradient, majority_gap, neuron_gradient, zero_by_symmetry
         from ..figures import plot_gradient
         from ..targets.base import check_dimension
 
@@ -101,9 +103,19 @@ def gap(
             raise ValueError(f"--bias is a finite number, got {bias}.")
         known = {name: getattr(pl, name) for name in ("relu", "relu6", "sigmoid", "square")}
         slope = one_of("activation", activation, known | {"sinusoid": pl.Sinusoid(k)})
-        found = neuron_gradient(drawn_weights(weights, n, seed), slope, range(k), bias=bias)
-        gradient = found.gradient.weight
+        drawn = drawn_weights(weights, n, seed)
+        found = neuron_gradient(drawn, slope, range(k), bias=bias)
+        relevant, irrelevant, own = (zero_by_symmetry(drawn, slope, size, bias=bias) for size in (k - 1, k + 1, k))
+        # What is exactly 0 is written so: its rounding would look like a gap.
+        gradient = np.where([*[relevant] * k, *[irrelevant] * (n - k)], 0.0, found.gradient.weight)
         size = gap_of_gradient(gradient, range(k))
+        zero = {
+            "bias_gradient": own,
+            "least_relevant": relevant,
+            "most_irrelevant": irrelevant,
+            "gamma": relevant,
+            "weak_gap": relevant,
+        }
         content = {
             "n": n,
             "k": k,
@@ -112,17 +124,18 @@ def gap(
             "route": found.route,
             "error": found.error,
             "gradient": gradient.tolist(),
-            "bias_gradient": float(found.gradient.bias),
+            "bias_gradient": 0.0 if own else float(found.gradient.bias),
             "least_relevant": size.least_relevant,
             "most_irrelevant": size.most_irrelevant,
             "gamma": size.gamma,
             "weak_gap": size.weak,
             "majority_gap": majority_gap(n, k).gamma if n % 2 and k % 2 == 0 else None,
+            "zero_by_symmetry": [name for name, so in zero.items() if so],
         }
         deliver("gap", content, as_json, out, lambda: plot_gradient(gradient, k, f"{activation}, {weights} weights"))
     if not as_json:
         for key in ("route", "error", "least_relevant", "most_irrelevant", "gamma", "weak_gap", "majority_gap"):
-            typer.echo(f"{key.replace('_', ' ')}: {shown(content[key])}")
+            typer.echo(f"{key.replace('_', ' ')}: {'0 (zero by symmetry)' if zero.get(key) else shown(content[key])}")
 
 
 @analyze.command()
