@@ -3,12 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-CONSTRAINTS := $(shell $(PYTHON) -c "import sys; print('--constraint constraints.txt' if sys.version_info[:2] == (3, 11) else '')")
+# The Python of the environment, or the one that will make it; its versions are pinned if there is a file for it.
+VERSION := $(shell $(or $(wildcard $(BIN)/python),$(PYTHON)) -c "import sys; print('%d.%d' % sys.version_info[:2])")
+PINS := $(wildcard constraints/$(VERSION).txt)
+INSTALL := $(PIP) install $(addprefix --constraint ,$(PINS)) --editable
 WORKERS ?= 2
 # Most of the time of the tests goes into compiling many small programs once: here without the compiler's slow passes.
 QUICK_XLA := --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true
-# Known to the versions that are pinned; a compiler that does not know a flag ends the process.
-QUICK_XLA += $(if $(CONSTRAINTS),--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1)
+# A compiler that does not know a flag ends the process: one is known to all that are pinned, one to that of 3.11 alone.
+QUICK_XLA += $(if $(PINS),--xla_cpu_parallel_codegen_split_count=1)
+QUICK_XLA += $(if $(filter 3.11,$(VERSION)),--xla_cpu_use_fusion_emitters=false)
 
 .PHONY: demo test acceptance lint bench docs clean
 
@@ -36,16 +40,16 @@ $(VENV)/.python:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
-$(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/.python
-	$(PIP) install $(CONSTRAINTS) --editable .
+$(VENV)/.core: pyproject.toml $(PINS) | $(VENV)/.python
+	$(INSTALL) .
 	touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.python
-	$(PIP) install $(CONSTRAINTS) --editable '.[dev,cluster]'
+$(VENV)/.dev: pyproject.toml $(PINS) | $(VENV)/.python
+	$(INSTALL) '.[dev,cluster]'
 	touch $@ $(VENV)/.core
 
-$(VENV)/.bench: pyproject.toml constraints.txt | $(VENV)/.python
-	$(PIP) install $(CONSTRAINTS) --editable '.[dev,cluster,browser,bench]'
+$(VENV)/.bench: pyproject.toml $(PINS) | $(VENV)/.python
+	$(INSTALL) '.[dev,cluster,browser,bench]'
 	touch $@ $(VENV)/.dev $(VENV)/.core
 
 clean:

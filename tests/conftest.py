@@ -1,5 +1,6 @@
 """Shared by all tests. They run with warnings as errors and with every annotation checked (see pyproject.toml)."""
 
+import contextlib
 import gc
 import json
 import signal
@@ -7,10 +8,58 @@ import subprocess
 import sys
 
 import jax
+import jax.monitoring
 import pytest
 
 LONGEST_FIRST = ("test_docs_run.py", "sweep", "training", "experiments")
 """Files, and folders whose files, take longest: begun first, they do not keep one worker busy at the end."""
+
+
+COMPILE_BUDGET = 60.0
+"""Seconds for one program. The longest of the suite took 15 s while three other jobs had the machine's two cores: four
+times that is for slower machines. What it is there to find grows exponentially, and takes minutes or does not end."""
+
+COMPILED: list[tuple[float, str]] = []
+"""How long each program of this process took to compile, since a test last looked, and its name."""
+
+
+def pytest_addoption(parser):
+    parser.addoption("--compile-budget", type=float, default=COMPILE_BUDGET, help="seconds that one program may take")
+
+
+def pytest_configure():
+    jax.monitoring.register_event_duration_secs_listener(note_compilation)
+
+
+def note_compilation(event, seconds, **about):
+    if event == "/jax/core/compile/backend_compile_duration":
+        COMPILED.append((seconds, about.get("fun_name", "a program")))
+
+
+@contextlib.contextmanager
+def within_compile_budget(item):
+    """Fails a test in which one program took longer to compile than the budget, whatever else came of it."""
+    COMPILED.clear()
+    try:
+        yield
+    finally:
+        budget = item.config.getoption("--compile-budget")
+        seconds, name = max(COMPILED, default=(0.0, ""))
+        if seconds > budget:
+            rule = f"one program may take {budget:g} s: simplify it"
+            pytest.fail(f"{name} took {seconds:.1f} s to compile, and {rule}.", pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    with within_compile_budget(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    with within_compile_budget(item):
+        return (yield)
 
 
 def pytest_collection_modifyitems(items):
