@@ -1,15 +1,20 @@
 """Ctrl-C is heard once. What follows while work is wound down is ignored, so that it ends as after the first."""
 
+import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 GRACE = 30.0
 """Seconds after the last Ctrl-C for which another is ignored. One that comes later is raised: the first may have come
-in a place from which nothing is raised (a destructor, say)."""
+in the midst of a library that lets nothing out."""
+LATER = 0.05
+"""Seconds until one is tried again that came where nothing can be raised."""
 
 
 class Interruption:
@@ -17,6 +22,7 @@ class Interruption:
 
     def __init__(self, raising: bool = True):
         self.heard, self.raising, self.last = False, raising, 0.0
+        self._before, self._hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
@@ -24,6 +30,24 @@ class Interruption:
         self.heard, self.last = True, now
         if self.raising and not winding_down:
             raise KeyboardInterrupt
+
+    def install(self) -> None:
+        sys.unraisablehook = self._not_raised
+        signal.signal(signal.SIGINT, self)
+
+    def remove(self) -> None:
+        signal.signal(signal.SIGINT, self._before)
+        sys.unraisablehook = self._hook
+
+    def _not_raised(self, lost: Any) -> None:
+        """Python says so and goes on if a destructor raises, or what JAX does when garbage is collected."""
+        if lost.exc_type is not KeyboardInterrupt:
+            self._hook(lost)
+            return
+        self.heard = False
+        again = threading.Timer(LATER, os.kill, (os.getpid(), signal.SIGINT))
+        again.daemon = True
+        again.start()
 
 
 @contextmanager
@@ -47,16 +71,16 @@ def hears_once(*, raising: bool = True) -> Iterator[Interruption]:
         yield made
         return
     try:
-        signal.signal(signal.SIGINT, made)
+        made.install()
         yield made
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        made.remove()
 
 
 def hear_once_to_the_end() -> None:
     """The same from here on, for a process that ends when it was interrupted."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, Interruption())
+        Interruption().install()
 
 
 def hear_no_more() -> None:

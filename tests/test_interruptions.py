@@ -39,8 +39,34 @@ def test_the_first_is_raised_and_the_others_are_ignored():
         press()
 
 
+class Presses:
+    def __del__(self):
+        press()
+
+
+def test_one_that_comes_where_nothing_can_be_raised_is_raised_a_moment_later(capsys):
+    """Python itself would print a traceback and go on."""
+    with hears_once(), pytest.raises(KeyboardInterrupt):
+        Presses()
+        time.sleep(10)
+    assert capsys.readouterr().err == ""
+
+
+def test_what_else_cannot_be_raised_is_said_as_before(monkeypatch):
+    said = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+
+    class Fails:
+        def __del__(self):
+            raise ZeroDivisionError
+
+    with hears_once():
+        Fails()
+    assert [each.exc_type for each in said] == [ZeroDivisionError] and sys.unraisablehook == said.append
+
+
 def test_one_that_comes_late_is_raised_again(monkeypatch):
-    """The first may have been lost in a destructor."""
+    """The first may have been lost."""
     now = [100.0]
     monkeypatch.setattr(interruptions.time, "monotonic", lambda: now[0])
     with hears_once():
