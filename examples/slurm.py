@@ -43,4 +43,5 @@ def on_slurm(sweep: Sweep, store: str, jobs: int, **worker: Any) -> Results:
 
 if __name__ == "__main__":
     results = on_slurm(convergence_times(seeds=500, steps=100_000), sys.argv[1], jobs=20)
-    print(results.table().groupby(["k", "rate"]).converged_at.describe())
+    for row in results.summary("k", "rate"):  # a mean over `converged_at` would leave out the runs that did not learn
+        print(row)

@@ -11,6 +11,7 @@ import paritylab as pl
 from paritylab.analysis import walsh_hadamard, zero_by_symmetry
 from paritylab.analysis.gradients import slope_at
 from paritylab.analysis.symmetric_zeros import least_sum
+from paritylab.brief import brief
 from paritylab.cube import cube
 
 N = 7
@@ -27,7 +28,7 @@ def largest_by_size(weights, activation, bias: float = 0.0) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "activation", [pl.relu, pl.relu6, pl.sigmoid, pl.Power(8), pl.Power(7), pl.Sinusoid(2), pl.Sinusoid(3)], ids=repr
+    "activation", [pl.relu, pl.relu6, pl.sigmoid, pl.Power(8), pl.Power(7), pl.Sinusoid(2), pl.Sinusoid(3)], ids=brief
 )
 @pytest.mark.parametrize("bias", [0.0, 0.25])
 def test_zero_by_symmetry_is_what_enumeration_finds(activation, bias):

@@ -1,10 +1,12 @@
 """Sweeps in files: axes, zips, ranges, conditions, and one sentence for whatever is wrong."""
 
 import inspect
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from paritylab.cli.sweep import outcome_of
 from paritylab.cli.train import train
 from paritylab.registry import TRAIN_DEFAULTS
 from paritylab.sweep.files import axis, condition, parse, read, sweep_of
@@ -152,3 +154,23 @@ def test_settings_that_may_be_lists():
     said = parse({"fixed": {"n": 8, "support": [0, 5], "width": [4, 3], "seeds": [7, 9], "network": "quadratic-mlp"}})
     (work,) = sweep_of(said).works
     assert work.columns["seed"].tolist() == [7, 9] and work.columns["support"].tolist() == ["[0, 5]"] * 2
+
+
+def test_the_steps_of_a_file_are_a_limit_and_not_what_runs_took(tmp_path):
+    fixed = {"n": 8, "k": 1, "width": 8, "seeds": 3, "validation": 64, "rate": [0.1, 0.3], "decay": 0.001}
+    said = parse({"fixed": fixed, "axes": {"steps": [10, 2000]}})
+    sweep = sweep_of(said)
+    with ThreadPoolExecutor(1) as executor:
+        results = sweep.run(tmp_path, executor=executor, watch=False)
+    table = results.table()
+    learned = table.outcome == "learned"
+    assert learned.sum() >= 6 and table.limit.tolist() == [10] * 6 + [2000] * 6
+    assert (table.steps[learned] == table.converged_at[learned]).all() and (table.steps[learned] < 2000).all()
+    assert (table.steps[~learned] == table.limit[~learned]).all()
+    summary = outcome_of(said, sweep, results)["summary"]
+    assert [(row["limit"], row["rate"], row["runs"]) for row in summary] == [
+        (10, 0.1, 3),
+        (10, 0.3, 3),
+        (2000, 0.1, 3),
+        (2000, 0.3, 3),
+    ]
