@@ -75,12 +75,12 @@ class Staircase(eqx.Module):
         output = Layer(jnp.zeros(units, jnp.float32), jnp.zeros((), jnp.float32))
         if self.trained == "output":
             return Perceptron(output, self.activation)
-        slope, biases = stairs(units, self.activation, jnp.float32)
+        slope, biases = stairs(units, self.activation, output.weight.dtype)
         hidden = Layer(jnp.full((units, n), slope, jnp.float32), biases)
         return FeedForward((hidden,), output, self.activation)
 
 
-def stairs(units: int, activation: Activation, dtype: jnp.dtype | type) -> tuple[float, Float[Array, " units"]]:
+def stairs(units: int, activation: Activation, dtype: jnp.dtype) -> tuple[float, Float[Array, " units"]]:
     """The weight of every input, and the biases: unit j fires once |x| > j - 1; a sigmoid rises at |x| = j - 1/2."""
     slope, first = 1.0 if activation is relu else STEEPNESS, 0.5 if activation is sigmoid else 1.0
     return slope, slope * (first - jnp.arange(units, dtype=dtype))
