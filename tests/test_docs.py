@@ -30,7 +30,7 @@ def nested(command) -> set[str]:
 
 
 OPTIONS = options_of_commands()
-TARGETS = set(re.findall(r"^(\w+):", read("Makefile"), re.MULTILINE))
+TARGETS = set(re.findall(r"^([\w-]+):", read("Makefile"), re.MULTILINE))
 EXTRAS = set(tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"])
 
 
@@ -38,7 +38,7 @@ def wrong_in(command: str) -> str | None:
     """What is wrong with a command of a sentence or a block that no test runs, as far as its words tell."""
     words = command.split()
     if words[0] == "make":
-        unknown = set(words[1:]) - TARGETS
+        unknown = {word for word in words[1:] if "=" not in word} - TARGETS  # `make test PYTHON=python3.13`
         return f"no target {unknown} in the Makefile" if unknown else None
     if words[:2] == ["pip", "install"]:
         asked = {extra for names in re.findall(r"\.\[([\w,]+)\]", command) for extra in names.split(",")}

@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 import sys
 import textwrap
+import threading
 import types
 import warnings
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ def is_own(module: str | None) -> bool:
 
 _known: dict[Any, str] = {}
 _reading: list["_Reader"] = []
+_one_thread = threading.RLock()
 
 
 def fingerprint(named: Any) -> str:
@@ -44,17 +46,18 @@ def fingerprint(named: Any) -> str:
 
     It is read once for each object: what a process has imported does not change when its file does.
     """
-    if _reading:  # asked on the way, for the value of a constant: part of what is being read
-        _reading[-1].read(named)
-        return "above"
-    if named not in _known:
-        _reading.append(reader := _Reader())
-        try:
-            reader.read(named)
-        finally:
-            _reading.pop()
-        _known[named] = hashlib.sha256("\0".join(reader.found).encode()).hexdigest()[:16]
-    return _known[named]
+    with _one_thread:
+        if _reading:  # asked on the way, for the value of a constant: part of what is being read
+            _reading[-1].read(named)
+            return "above"
+        if named not in _known:
+            _reading.append(reader := _Reader())
+            try:
+                reader.read(named)
+            finally:
+                _reading.pop()
+            _known[named] = hashlib.sha256("\0".join(reader.found).encode()).hexdigest()[:16]
+        return _known[named]
 
 
 class _Reader:

@@ -220,7 +220,7 @@ class Store:
             write_whole(
                 self.folder / "failures" / f"{job}.json",
                 json.dumps(about, indent=1).encode(),
-                self.folder / "unfinished",
+                self.folder / "failures",  # files in `unfinished` belong to whoever may write runs
             )
         except OSError as error:
             self._say(f"The failure of job {job} could not be written down ({_reason(error)}).")

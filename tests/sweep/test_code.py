@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -173,6 +174,15 @@ def test_code_that_uses_itself(project):
         module = project(("jobs.py", JOBS, ITSELF.replace("Net(2)", f"Net({width})")))
         names.add((fingerprint(module.Net), fingerprint(module.even)))
     assert len(names) == 2 and len({even for _, even in names}) == 1
+
+
+def test_threads_do_not_disturb_each_other(project):
+    """The first reading of a job takes a while; another thread asks for another job meanwhile."""
+    alone = [fingerprint(getattr(project(), name)) for name in ("job", "unrelated")]
+    for _ in range(20):
+        module = project()
+        with ThreadPoolExecutor(2) as threads:
+            assert list(threads.map(fingerprint, (module.job, module.unrelated))) == alone
 
 
 def test_what_is_installed_goes_by_its_name():

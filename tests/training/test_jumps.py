@@ -29,7 +29,7 @@ def weights(runs, run):
 
 
 def updates(runs):
-    return runs._collected.state[-2]
+    return runs._parts[0].collected.state[-2]
 
 
 def sample_and_order(rule, seed):
@@ -61,7 +61,7 @@ def jumped():
 def test_jumps_are_plain_sgd(jumped):
     """Against an independent loop: the same number of updates, weights that differ by rounding."""
     for seed in (0, 3):
-        expected, count = plainly(*sample_and_order(jumped._ensemble.program.rule, seed), 1e-3, 0.1, N + 3)
+        expected, count = plainly(*sample_and_order(jumped._parts[0].ensemble.program.rule, seed), 1e-3, 0.1, N + 3)
         assert updates(jumped)[seed] == count > 100
         for ours, theirs in zip(weights(jumped, seed), expected, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
@@ -102,7 +102,7 @@ def test_a_frozen_layer_is_a_perceptron_exactly(rate):
 def test_a_run_ends_when_no_example_asks(jumped):
     runs = trained(pl.Staircase(trained="output"), 1.0, 0.0, block=8, steps=M * 2000, every=M * EPOCHS)
     assert set(runs.table().outcome) == {"settled"} and runs.steps.max() < M * 2000
-    x, y, _ = sample_and_order(runs._ensemble.program.rule, 0)
+    x, y, _ = sample_and_order(runs._parts[0].ensemble.program.rule, 0)
     m, c = weights(runs, 0)
     embedded = np.maximum(x.sum(axis=1)[:, None] + 1 - np.arange(N + 3), 0)
     np.testing.assert_array_less(0, y * (embedded @ m + c))
