@@ -120,7 +120,7 @@ class Sweep:
         jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
         if not self._missing(store):
             return self.results(store)
-        with hears_once(), given_or_local(executor) as hands, sweep_bar(quiet=watch is not None) as bar:
+        with hears_once(), given_or_local(executor) as hands, sweep_bar(quiet=watch not in (None, True)) as bar:
             tell = watch if callable(watch) else bar
             results = self.results(store, Scheduler([jobs], store, hands, attempts=attempts, watch=tell).run())
         if check and results.failures:

@@ -166,7 +166,7 @@ def _at_once(make: Callable[Settings, Plan]) -> Callable[Settings, Runs]:
     def train(*args: Settings.args, **kwargs: Settings.kwargs) -> Runs:
         settings = signature.bind(*args, **kwargs).arguments
         plans = [make_one(**each) for each in _shapes(settings)]
-        with progress_bar(quiet=settings.get("watch") is not None) as watch:
+        with progress_bar(quiet=settings.get("watch") not in (None, True)) as watch:
             return _in_turn(plans, watch)
 
     train.__name__ = train.__qualname__ = "train"
