@@ -50,6 +50,8 @@ def test_the_example_runs_a_sweep_on_slurm_jobs(queue, tmp_path, compiled):
     environment = as_reader(compiled)
     environment["PATH"] = f"{queue}:{environment['PATH']}"
     environment["DASK_JOBQUEUE__SLURM__INTERFACE"] = "lo"  # as the configuration of a cluster says where machines meet
+    # Another cluster on this machine may have the dashboard's port, which is said in a warning.
+    environment["DASK_JOBQUEUE__SLURM__SCHEDULER_OPTIONS"] = "{'dashboard_address': ':0'}"
     run([sys.executable, "slurm.py", "store"], tmp_path, environment)
     table = Store(tmp_path / "store").table()
     assert table.groupby("k").size().to_dict() == {2: 6, 3: 6, 4: 6}
