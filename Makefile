@@ -26,7 +26,7 @@ test: $(VENV)/.dev lint
 	$(PYTEST) --doctest-modules tests paritylab --ignore=paritylab/bench
 
 # The numerical tests again as an x86 processor without AVX would run them: all sums are rounded in another order.
-test-portable: export XLA_FLAGS := $(QUICK_XLA) --xla_cpu_max_isa=SSE4_2 $(XLA_FLAGS)
+test-portable: export XLA_FLAGS := $(QUICK_XLA) $(XLA_FLAGS) --xla_cpu_max_isa=SSE4_2
 test-portable: export OPENBLAS_CORETYPE := Prescott
 test-portable: $(VENV)/.dev
 	$(PYTEST) $(PORTABLE)
