@@ -41,7 +41,13 @@ def _imported(module: str, name: str) -> Any:
 def pack(thing: Any) -> bytes:
     """The thing as bytes."""
     buffer = io.BytesIO()
-    _Packer(buffer).dump(thing)
+    try:
+        _Packer(buffer).dump(thing)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise TypeError(
+            f"Work for another process must be importable there, and something in it is not ({error}). "
+            "Give functions a name at the top of a module, and arguments that can be pickled."
+        ) from error
     return buffer.getvalue()
 
 
