@@ -106,6 +106,11 @@ def here(x):
     print("tried", Sweep([Call({function}, {{"x": 3}})]).run({store!r}).table().x.tolist(), flush=True)
 """
 GUARDED, NOT = 'if __name__ == "__main__":', "if True:"
+WORDS = (  # from Python 3.13 on their source is kept
+    "is defined in a session that keeps no source (`python -c`, say)"
+    if sys.version_info < (3, 13)
+    else "A worker cannot import 'here', which is defined in another process (in a notebook, say)."
+)
 AGAIN = 'Put what starts the workers under `if __name__ == "__main__":` in a file, and run that.'
 
 
@@ -116,7 +121,7 @@ AGAIN = 'Put what starts the workers under `if __name__ == "__main__":` in a fil
         ("file", NOT, "jobs.square", f"import the main module, which would start them again. {AGAIN}"),
         ("-", GUARDED, "jobs.square", f"import the main module, and '<stdin>' is no file. {AGAIN}"),
         ("-c", NOT, "jobs.square", None),
-        ("-c", NOT, "here", "is defined in a session that keeps no source (`python -c`, say)"),
+        ("-c", NOT, "here", WORDS),
     ],
     ids=["file", "no guard", "standard input", "words", "words that define"],
 )
