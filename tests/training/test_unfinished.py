@@ -2,6 +2,7 @@
 
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -86,7 +87,8 @@ def sweep(seeds=6, **more):
 
 def test_runs_that_a_store_does_not_have_are_rows_that_were_not_started(tmp_path):
     store = Store.create(tmp_path)
-    sweep(seeds=2).run(store, watch=False)
+    with ThreadPoolExecutor(1) as executor:
+        sweep(seeds=2).run(store, executor=executor, watch=False)
     results = sweep().results(store)
     table = results.table()
     assert results.missing == 4 and table.outcome.tolist()[2:] == ["not_started"] * 4 and len(table) == 6
@@ -98,7 +100,8 @@ def test_tables_have_the_same_types_on_every_path(tmp_path):
     store = Store.create(tmp_path)
     for steps in (400, 10):  # some learn; none does
         plan = sweep(steps=steps).parts[0]
-        trained, stored = plan.run().table(), Sweep([plan]).run(store, watch=False).table()
+        with ThreadPoolExecutor(1) as executor:
+            trained, stored = plan.run().table(), Sweep([plan]).run(store, executor=executor, watch=False).table()
         columns = ["outcome", "converged_at", "steps", "error"]
         assert trained[columns].dtypes.to_dict() == stored[columns].dtypes.to_dict()
         assert str(trained.converged_at.dtype) == "Int64" and str(trained.steps.dtype) == "int64"
