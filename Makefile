@@ -9,7 +9,7 @@ PINS := $(wildcard constraints/$(VERSION).txt)
 INSTALL := $(PIP) install $(addprefix --constraint ,$(PINS)) --editable
 WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
-PORTABLE ?= tests/analysis tests/bounds tests/distributions tests/networks
+PORTABLE ?= tests/analysis tests/bounds
 # Most of the time of the tests goes into compiling many small programs once: here without the compiler's slow passes.
 QUICK_XLA := --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true
 # A compiler that does not know a flag ends the process: one is known to all that are pinned, one to that of 3.11 alone.

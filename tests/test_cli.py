@@ -307,7 +307,7 @@ TRAINING = "Finished XLA compilation of jit(advance)"
 """The training loop is called `advance`."""
 
 
-@pytest.mark.parametrize("further", [0, 1000], ids=["once", "many times"])
+@pytest.mark.parametrize("further", [pytest.param(0, marks=pytest.mark.acceptance), 1000], ids=["once", "many times"])
 def test_ctrl_c_prints_what_is_finished(interruptible, tmp_path, further):
     """However often it is pressed while the process ends."""
     pauses = np.random.default_rng(0).exponential(0.03, further)
