@@ -7,6 +7,7 @@ from . import (
     bound as bound,
     listing as listing,
     reproduce as reproduce,
+    store as store,
     sweep as sweep,
     train as train,
 )

@@ -87,7 +87,7 @@ def work_off(
         where = store.folder / "failures" / f"{failure.job}.json"
         said_of_it = f"A job of {failure.runs} runs failed {failure.attempts} times: {failure.reason} ({where})"
         typer.echo(f"paritylab: {said_of_it}", err=True)
-    return outcome_of(said, made, results), FAILED if results.failures else 0
+    return outcome_of(said, made, results), FAILED if results.missing else 0
 
 
 def outcome_of(said: "SweepFile", made: "Sweep", results: "Results") -> dict[str, Any]:

@@ -24,6 +24,10 @@ except ImportError:  # Windows
 NETWORK = ("nfs", "cifs", "smb", "lustre", "gpfs", "beegfs", "ceph", "glusterfs", "fuse.sshfs", "9p", "afs")
 
 
+class LeaseLost(RuntimeError):
+    """Another took the lease, since its owner seemed to have ended."""
+
+
 class AbstractLeases(abc.ABC):
     """Leases by name, kept in a folder."""
 
@@ -37,6 +41,15 @@ class AbstractLeases(abc.ABC):
     @abc.abstractmethod
     def holds(self, name: str) -> bool:
         """Whether this process took the lease and has not given it back."""
+
+    @abc.abstractmethod
+    def kept(self, name: str) -> bool:
+        """Whether a lease that was taken still is this process's: the disk is asked."""
+
+    def check(self, name: str) -> None:
+        """Raises `LeaseLost` if another has the lease by now."""
+        if not self.kept(name):
+            raise LeaseLost(name)
 
     @abc.abstractmethod
     def give_back(self, name: str) -> None:
@@ -71,14 +84,20 @@ class LockLeases(AbstractLeases):
                 if error.errno in (errno.EAGAIN, errno.EACCES):
                     return False
                 raise
+            self._held[name] = handle
             # Its last owner may have removed the file between our opening it and our locking it.
-            if path.exists() and os.fstat(handle).st_ino == path.stat().st_ino:
-                self._held[name] = handle
+            if self.kept(name):
                 return True
-            os.close(handle)
+            os.close(self._held.pop(name))
 
     def holds(self, name: str) -> bool:
         return name in self._held
+
+    def kept(self, name: str) -> bool:
+        try:
+            return os.fstat(self._held[name]).st_ino == (self.folder / name).stat().st_ino
+        except FileNotFoundError:
+            return False
 
     def give_back(self, name: str) -> None:
         (self.folder / name).unlink(missing_ok=True)
@@ -94,7 +113,7 @@ class HeartbeatLeases(AbstractLeases):
         self.owner = uuid.uuid4().hex
         self._held: set[str] = set()
         self._seen: dict[str, tuple[bytes, float]] = {}
-        self._lock, self._beats = threading.Lock(), 0
+        self._lock, self._beats = threading.RLock(), 0
         self._heart: threading.Thread | None = None
 
     def take(self, name: str) -> bool:
@@ -145,23 +164,23 @@ class HeartbeatLeases(AbstractLeases):
                     return
                 self._beats += 1
                 for name in self._held:
-                    if self._ours(name):
+                    if self.kept(name):
                         (self.folder / name).write_text(f"{self.owner} {self._beats}")
-
-    def _ours(self, name: str) -> bool:
-        """Whether the lease still is; another takes it from an owner that slept for too long."""
-        try:
-            return (self.folder / name).read_text().startswith(self.owner)
-        except FileNotFoundError:
-            return False
 
     def holds(self, name: str) -> bool:
         return name in self._held
 
+    def kept(self, name: str) -> bool:
+        try:
+            with self._lock:  # no beat is half written
+                return (self.folder / name).read_text().startswith(self.owner)
+        except FileNotFoundError:
+            return False
+
     def give_back(self, name: str) -> None:
         with self._lock:
             self._held.discard(name)
-            if self._ours(name):
+            if self.kept(name):
                 (self.folder / name).unlink()
 
 

@@ -1,50 +1,43 @@
-"""The store: a folder of Parquet files that survives anything.
+"""The store: a folder of shards that survives anything.
 
     store.json      the version of the store's format
-    runs/           finished jobs, one file each, rows of runs; a manifest is inside each file
+    runs/           finished jobs: shards, one for each job or one for many
     failures/       the last traceback of each job that failed
     leases/         who works on what just now
-    unfinished/     a file that is being written
+    unfinished/     a shard that is being written
     aside/          files that could not be read
 
-A file appears in `runs` under its name only when it is whole. Whoever writes holds the lease `commit`,
-and writes no run that is already there: every run is in the store once.
+A shard appears in `runs` under its name only when it is whole. Whoever writes holds the lease `commit`,
+and writes no run that is already there. Should two shards hold the same run, one of them counts.
 """
 
 import contextlib
+import itertools
 import json
 import os
+import uuid
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from ..training.runs import standard
-from .canonical import digest
-from .leases import AbstractLeases, leases_in
+from .leases import AbstractLeases, LeaseLost, leases_in
+from .rows import curves_of, each_run_once, joined, mixed, said_of, table_of, with_plain_texts
+from .shards import FORMAT, PARQUET, SUFFIXES, DamagedShard, Shard, encode, inspect, read
 
-FORMAT = 1
+Looked = TypeVar("Looked")
+
+READABLE = (1, FORMAT)
+TOGETHER = 64
+"""How many shards a thread looks at before it turns to its fellows."""
 FOLDERS = ("runs", "failures", "leases", "unfinished", "aside")
 OURS = {*FOLDERS, "store.json"}
 """What another process that makes the same store may have put there already."""
-KEY = b"paritylab"
-"""Under this key the metadata of a Parquet file has our own."""
-
-
-class Shard(NamedTuple):
-    """One file of finished runs, without what was recorded."""
-
-    runs: frozenset[str]
-    manifests: dict[str, Any]
-    merged: tuple[str, ...]
-    """Names of the files that this one replaces."""
 
 
 class Store:
@@ -58,11 +51,16 @@ class Store:
         say: Callable[[str], None] = warnings.warn,
     ):
         self.folder, self._say = Path(folder), say
-        _check(self.folder)
+        store_format(self.folder)
+        with contextlib.suppress(OSError):  # one that is there can be read, even if not written
+            _make_folders(self.folder)  # a copy may lack those that were empty
         self.leases = leases(self.folder / "leases")
         self._shards: dict[str, Shard] = {}
         self._unreadable: set[str] = set()
-        self._present: set[str] = set()
+        self._holder: dict[str, str] = {}
+        """The shard that counts, for each run: of several that hold it the first by name."""
+        self._told: set[str] = set()
+        """Columns of several kinds of which it was said."""
         self.refresh()
 
     @classmethod
@@ -79,41 +77,56 @@ class Store:
 
     def refresh(self) -> None:
         """Takes note of what other processes have finished since."""
-        files = {path.name: path for path in (self.folder / "runs").glob("*.parquet")}
-        if vanished := self._shards.keys() - files.keys():
-            self._shards = {name: shard for name, shard in self._shards.items() if name not in vanished}
-            self._present = set().union(*(shard.runs for shard in self._shards.values()))
-        for name in sorted(files.keys() - self._shards.keys() - self._unreadable):
-            shard = self._inspect(files[name])
-            if shard is not None:
-                self._shards[name] = shard
-                self._present |= shard.runs
-        replaced = {name for shard in self._shards.values() for name in shard.merged}
-        for name in replaced & self._shards.keys():
-            del self._shards[name]
+        with os.scandir(self.folder / "runs") as files:
+            there = {file.name for file in files if file.name.endswith(SUFFIXES) and file.is_file()}
+        self._forget(self._shards.keys() - there)
+        for name, shard in self._each(there - self._shards.keys() - self._unreadable, inspect).items():
+            self._note(name, shard)
 
-    def _inspect(self, path: Path) -> Shard | None:
-        try:
-            with pq.ParquetFile(path) as file:
-                about = json.loads((file.schema_arrow.metadata or {})[KEY])
-                runs = file.read(columns=["run"]).column("run")
-            return Shard(frozenset(runs.unique().to_pylist()), about["manifests"], tuple(about["merged"]))
-        except FileNotFoundError:
-            return None  # merged into another file in this moment
-        except (pa.ArrowException, OSError, KeyError, ValueError) as error:
-            self._set_aside(path, error)
-            return None
+    def _note(self, name: str, shard: Shard) -> None:
+        self._shards[name] = shard
+        for run in shard.runs:
+            if name < self._holder.get(run, "~"):  # a name begins with a digit or a letter
+                self._holder[run] = name
+
+    def _forget(self, names: Iterable[str]) -> None:
+        """What only these shards held is missing from now on."""
+        gone = set(names) & self._shards.keys()
+        if not gone:
+            return
+        left = {name: shard for name, shard in self._shards.items() if name not in gone}
+        self._shards, self._holder = {}, {}
+        for name, shard in left.items():
+            self._note(name, shard)
+
+    def _each(self, names: Iterable[str], look: Callable[[Path], Looked]) -> dict[str, Looked]:
+        """What a look at each shard gives, in the order of their names. What is no shard is set aside.
+
+        One that is gone was merged into another in this moment.
+        """
+
+        def tried(names: list[str]) -> list[Looked | BaseException]:
+            return [_or_error(look, self.folder / "runs" / name) for name in names]
+
+        ordered, found = sorted(names), dict[str, Looked]()
+        several = [ordered[first : first + TOGETHER] for first in range(0, len(ordered), TOGETHER)]
+        with ThreadPoolExecutor() as pool:
+            for name, seen in zip(ordered, itertools.chain.from_iterable(pool.map(tried, several)), strict=True):
+                if not isinstance(seen, BaseException):
+                    found[name] = seen
+                elif not isinstance(seen, FileNotFoundError):
+                    self._set_aside(self.folder / "runs" / name, seen)
+        return found
 
     def _set_aside(self, path: Path, error: BaseException) -> None:
         """A file that cannot be read is kept, but elsewhere; its runs count as missing."""
         self._unreadable.add(path.name)
-        if gone := self._shards.pop(path.name, None):
-            self._present -= gone.runs
+        self._forget([path.name])
         place = self.folder / "aside" / path.name
-        numbered = (place.with_name(f"{path.stem}-{i}{path.suffix}") for i in range(1, 10**6))
-        while place.exists():
-            place = next(numbered)
         try:
+            numbered = (place.with_name(f"{path.stem}-{i}{path.suffix}") for i in range(1, 10**6))
+            while place.exists():
+                place = next(numbered)
             path.replace(place)
             where = f"was set aside as {place}"
         except OSError:
@@ -124,87 +137,102 @@ class Store:
 
     def missing(self, names: Sequence[str]) -> list[int]:
         """The places of those runs that are not in the store."""
-        return [i for i, name in enumerate(names) if name not in self._present]
+        return [i for i, name in enumerate(names) if name not in self._holder]
 
     def add(self, table: pa.Table, manifest: dict[str, Any]) -> int:
         """Writes finished runs, except those that are there by now; their number.
 
         Raises `OSError` if they cannot be written; the store stays as it was.
         """
+        table = each_run_once(with_plain_texts(table))
+        while True:
+            with contextlib.suppress(LeaseLost), self._writing() as draft:
+                absent = pa.array([name not in self._holder for name in table.column("run").to_pylist()], pa.bool_())
+                fresh = table.filter(absent)
+                if len(fresh):
+                    self._publish(draft, fresh, {manifest["job"]: manifest})
+                return len(fresh.column("run").unique())
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Path]:
+        """Holds the right to write, and an empty file for what is written.
+
+        A process that slept until its lease ended and goes on writing can do no harm. Whoever takes the lease removes
+        all drafts before looking at what is there: either the sleeper's shard has appeared by then and is seen, or its
+        draft is gone and can appear no more (`LeaseLost`). For that a draft is made before it is checked that the
+        lease is still held.
+        """
         with self.leases.waiting_for("commit"):
-            self._sweep_unfinished()
-            self.refresh()
-            table = table.filter(
-                pa.array([n not in self._present for n in table.column("run").to_pylist()], pa.bool_())
-            )
-            names = table.column("run").unique().to_pylist()
-            if names:
-                self._write(table, {manifest["job"]: manifest}, ())
-        return len(names)
+            for left in (self.folder / "unfinished").iterdir():
+                if not left.is_dir():
+                    left.unlink(missing_ok=True)
+            draft = self.folder / "unfinished" / uuid.uuid4().hex
+            try:
+                draft.touch(exist_ok=False)
+                self.leases.check("commit")
+                self.refresh()
+                yield draft
+            finally:
+                draft.unlink(missing_ok=True)
 
-    def _write(self, table: pa.Table, manifests: dict[str, Any], merged: tuple[str, ...]) -> None:
-        names = frozenset(table.column("run").unique().to_pylist())
-        about = json.dumps({"format": FORMAT, "manifests": manifests, "merged": list(merged)}).encode()
-        sink = pa.BufferOutputStream()
-        whole = table.replace_schema_metadata({KEY: about})
-        pq.write_table(whole, sink, compression="zstd", write_page_checksum=True)
-        name = f"{digest(sorted(names))}{'-merged' if merged else ''}.parquet"
-        write_whole(self.folder / "runs" / name, sink.getvalue(), self.folder / "unfinished")
-        self._shards[name] = Shard(names, manifests, merged)
-        self._present |= names
-
-    def _sweep_unfinished(self) -> None:
-        """Whoever holds the lease on writing is the only one who writes: other files have lost their owner."""
-        for path in (self.folder / "unfinished").iterdir():
-            path.unlink(missing_ok=True)
+    def _publish(self, draft: Path, table: pa.Table, manifests: dict[str, Any], merged: bool = False) -> str:
+        """Writes a shard; its name."""
+        name, content, shard = encode(table, manifests, merged)
+        try:
+            publish(draft, content, self.folder / "runs" / name)
+        except FileNotFoundError as error:
+            raise LeaseLost("commit") from error
+        self._note(name, shard)
+        return name
 
     def compact(self) -> Path:
         """Merges all files into one, which can then be carried elsewhere; its path."""
-        with self.leases.waiting_for("commit"):
-            self._sweep_unfinished()
-            self.refresh()
-            if len(self._shards) > 1:
-                old = tuple(self._shards)
-                gone = {name for shard in self._shards.values() for name in shard.merged}
-                manifests = {job: each for shard in self._shards.values() for job, each in shard.manifests.items()}
-                self._write(self.arrow(), manifests, (*old, *sorted(gone - set(old))))
-                for name in old:
-                    (self.folder / "runs" / name).unlink(missing_ok=True)
-                    self._shards.pop(name)
-        return self.folder / "runs" / next(iter(self._shards), "")
+        while True:
+            with contextlib.suppress(LeaseLost), self._writing() as draft:
+                tables = self._tables(set(self._holder))
+                old = set(self._shards)
+                if len(old) > 1 or not all(name.endswith(PARQUET) and self._shards[name].hashed for name in old):
+                    made = self._publish(draft, _in_order(joined(tables)), self.manifests(), merged=True)
+                    for name in old - {made}:  # all that they hold is in the new one
+                        (self.folder / "runs" / name).unlink(missing_ok=True)
+                    self._forget(old - {made})
+                return self.folder / "runs" / next(iter(self._shards), "")
 
-    def arrow(self, columns: Iterable[str] | None = None, runs: Iterable[str] | None = None) -> pa.Table:
-        """All rows or those of some runs, in the order of the runs' names, with all columns or some of them."""
-        wanted = None if columns is None else list(dict.fromkeys(["run", *columns]))
-        asked = self._present if runs is None else set(runs)
-        files = sorted(name for name, shard in self._shards.items() if not asked.isdisjoint(shard.runs))
-        with ThreadPoolExecutor() as pool:
-            tables = [table for table in pool.map(lambda name: self._read(name, wanted), files) if table]
-        if runs is not None:  # what other runs have in a column of this name is of no concern
-            names = pa.array(sorted(asked), pa.string())
-            tables = [table.filter(pc.is_in(table.column("run"), names)) for table in tables]
-        if not tables:
-            return pa.table({"run": pa.array([], pa.string())})
-        order = pa.concat_tables(together(tables), promote_options="permissive").combine_chunks()
-        return order.take(pc.sort_indices(order.column("run")))
+    def arrow(self, runs: Iterable[str] | None = None, *, plain: bool = False, quiet: Container[str] = ()) -> pa.Table:
+        """All rows or those of some runs, in the order of the runs' names.
 
-    def _read(self, name: str, columns: list[str] | None) -> pa.Table | None:
-        path = self.folder / "runs" / name
-        try:
-            with pq.ParquetFile(path, page_checksum_verification=True) as file:
-                known = file.schema_arrow.names
-                return file.read(columns=None if columns is None else [c for c in columns if c in known])
-        except (pa.ArrowException, OSError) as error:
-            self._set_aside(path, error)
-            return None
+        - `plain`: without what was recorded on the way.
+        - `quiet`: columns of which it is not said if they have texts in one shard and numbers in another.
+        """
+        tables = self._tables(set(self._holder if runs is None else runs), plain)
+        for name, kinds in mixed({name: table.schema for name, table in tables.items()}).items():
+            if name not in quiet and name not in self._told:
+                self._told.add(name)
+                self._say(f"{said_of(name, kinds)} of {self.folder / 'runs'}; in tables all of it is text.")
+        return _in_order(joined(tables)) if tables else pa.table({"run": pa.array([], pa.string())})
+
+    def _tables(self, asked: set[str], plain: bool = False) -> dict[str, pa.Table]:
+        """The rows of these runs by the shards that they are in, each run once. Shards may be merged meanwhile."""
+        found: dict[str, pa.Table] = {}
+        while True:
+            wanted: dict[str, list[str]] = {}
+            for run in asked & self._holder.keys():
+                wanted.setdefault(self._holder[run], []).append(run)
+            if wanted.keys() <= found.keys():
+                break
+            found |= self._each(wanted.keys() - found.keys(), lambda path: read(path, plain))
+            if wanted.keys() - found.keys():
+                self.refresh()
+        return {
+            name: found[name]
+            if len(names) == len(self._shards[name].runs)
+            else found[name].filter(pc.is_in(found[name].column("run"), pa.array(names, pa.string())))
+            for name, names in sorted(wanted.items())
+        }
 
     def table(self) -> pd.DataFrame:
         """One row per run: what it was and how it ended; what was recorded is in `curves`."""
-        schemas = [pq.read_schema(self.folder / "runs" / name) for name in self._shards]
-        plain = dict.fromkeys(
-            field.name for schema in schemas for field in schema if not pa.types.is_nested(field.type)
-        )
-        return table_of(self.arrow(plain))
+        return table_of(self.arrow(plain=True))
 
     def curves(self) -> pd.DataFrame:
         """What was recorded: one row per run and recorded step."""
@@ -217,11 +245,8 @@ class Store:
     def note_failure(self, job: str, about: dict[str, Any]) -> None:
         """Keeps the last failure of a job. A disk that is full keeps nothing, and that is no further failure."""
         try:
-            write_whole(
-                self.folder / "failures" / f"{job}.json",
-                json.dumps(about, indent=1).encode(),
-                self.folder / "failures",  # files in `unfinished` belong to whoever may write runs
-            )
+            # Files in `unfinished` belong to whoever may write runs.
+            write_whole(self.folder / "failures" / f"{job}.json", json.dumps(about, indent=1).encode())
         except OSError as error:
             self._say(f"The failure of job {job} could not be written down ({_reason(error)}).")
 
@@ -230,47 +255,72 @@ class Store:
 
     def failures(self) -> dict[str, Any]:
         """The last failure of each job that has not succeeded since."""
-        return {path.stem: json.loads(path.read_text()) for path in sorted((self.folder / "failures").glob("*.json"))}
+        found = {}
+        for path in sorted((self.folder / "failures").glob("*.json")):
+            try:
+                found[path.stem] = json.loads(path.read_text())
+            except (OSError, ValueError) as error:
+                self._say(f"{path} cannot be read ({_reason(error)}), so why that job failed is not known.")
+        return found
 
     def __len__(self) -> int:
-        return len(self._present)
+        return len(self._holder)
 
 
-def _check(folder: Path) -> None:
-    """Makes sure that there is a store that we can read; none is made."""
+def _or_error(look: Callable[[Path], Looked], path: Path) -> Looked | BaseException:
+    try:
+        return look(path)
+    except (DamagedShard, OSError) as error:
+        return error
+
+
+def _in_order(table: pa.Table) -> pa.Table:
+    return table.take(pc.sort_indices(table.column("run")))
+
+
+def store_format(folder: Path) -> int:
+    """The version of a store that we can read; none is made."""
     about = folder / "store.json"
-    if not about.exists():
+    if not _is_there(about):
         raise ValueError(
-            f"There is no store in {folder} (it has no store.json). Check the path; a sweep that runs there makes one, "
-            "and so does `Store.create`."
+            f"There is no store in {folder!s:.200} (it has no store.json). Check the path; a sweep that runs there "
+            "makes one, and so does `Store.create`."
         )
     try:
         version = json.loads(about.read_text())["format"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OSError):
         raise ValueError(f"{about} does not say the version of a store's format. Choose another folder.") from None
-    if version != FORMAT:
+    if version not in READABLE:
         raise ValueError(
-            f"The store {folder} has format {version}, and this paritylab reads format {FORMAT}. "
+            f"The store {folder} has format {version!r:.80}, and this paritylab reads formats 1 to {FORMAT}. "
             "Use the paritylab that made it, or another folder; nothing was touched."
         )
-    with contextlib.suppress(OSError):  # one that is there can be read, even if not written
-        _make_folders(folder)  # a copy may lack those that were empty
+    return int(version)
 
 
 def _make(folder: Path) -> None:
     """Makes a store where there is none; nothing else is touched."""
     about = folder / "store.json"
-    if about.exists():
-        return
-    # A folder with nothing but ours in it is a store that is just being made, here or by another process.
-    if folder.exists() and (not folder.is_dir() or any(path.name not in OURS for path in folder.iterdir())):
-        raise ValueError(f"{folder} is not empty and no store (it has no store.json). Choose a new folder.")
     try:
+        if about.exists():
+            return
+        # A folder with nothing but ours in it is a store that is just being made, here or by another process.
+        if folder.exists() and (not folder.is_dir() or any(path.name not in OURS for path in folder.iterdir())):
+            raise ValueError(f"{folder} is not empty and no store (it has no store.json). Choose a new folder.")
         _make_folders(folder)
         write_whole(about, json.dumps({"format": FORMAT}).encode(), folder / "unfinished")
     except OSError as error:
-        if not about.exists():  # another process may have made it meanwhile
-            raise ValueError(f"The store {folder} cannot be made ({_reason(error)}). Choose another folder.") from None
+        if not _is_there(about):  # another process may have made it meanwhile
+            raise ValueError(
+                f"The store {folder!s:.80} cannot be made ({_reason(error)}). Choose another folder."
+            ) from None
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _make_folders(folder: Path) -> None:
@@ -278,60 +328,35 @@ def _make_folders(folder: Path) -> None:
         (folder / name).mkdir(parents=True, exist_ok=True)
 
 
-def write_whole(path: Path, content: Any, unfinished: Path) -> None:
+def write_whole(path: Path, content: Any, drafts: Path | None = None) -> None:
     """The file appears under its name when all of it is on disk, or not at all."""
-    temporary = unfinished / f"{path.name}.{os.getpid()}"
+    draft = (drafts or path.parent) / f".{uuid.uuid4().hex}"
     try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+        draft.touch(exist_ok=False)
+        publish(draft, content, path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
-def together(tables: list[pa.Table]) -> list[pa.Table]:
-    """Tables whose columns fit: where a column is text in one and a number in another, it becomes text."""
-    kinds: dict[str, set[bool]] = {}
-    for table in tables:
-        for field in table.schema:
-            if not pa.types.is_null(field.type):
-                kinds.setdefault(field.name, set()).add(pa.types.is_string(field.type))
-    mixed = [name for name, texts in kinds.items() if len(texts) > 1]
-
-    def as_text(table: pa.Table) -> pa.Table:
-        for name in set(mixed) & set(table.column_names):
-            table = table.set_column(table.column_names.index(name), name, table.column(name).cast(pa.string()))
-        return table
-
-    return [as_text(table) for table in tables]
+def publish(draft: Path, content: Any, path: Path) -> None:
+    """Writes to a draft, which must be there, and gives it its name when all of it is on disk."""
+    with open(draft, "r+b") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    _sync(path.parent)
 
 
-def table_of(rows: pa.Table) -> pd.DataFrame:
-    """Rows for people, without what was recorded."""
-    plain = [field.name for field in rows.schema if not pa.types.is_nested(field.type)]
-    return standard(rows.select(plain).to_pandas())
-
-
-def curves_of(table: pa.Table) -> pd.DataFrame:
-    """List columns in long form: one row per run and recorded step."""
-    if "recorded_step" not in table.column_names:
-        raise ValueError("Nothing was recorded; plan with records=(...).")
-    table = table.filter(pc.is_valid(table.column("recorded_step"))).combine_chunks()
-    lengths = pc.list_value_length(table.column("recorded_step")).to_numpy()
-    row = np.repeat(np.arange(len(table)), lengths)
-    columns: dict[str, Any] = {}
-    for field in table.schema:
-        values = table.column(field.name)
-        if not pa.types.is_nested(field.type):
-            columns[field.name] = values.to_pandas().to_numpy()[row]
-        elif values.null_count == 0:
-            flat = values.combine_chunks().flatten()
-            name = "step" if field.name == "recorded_step" else field.name
-            columns[name] = flat.to_pylist() if pa.types.is_nested(flat.type) else flat.to_numpy(zero_copy_only=False)
-    return pd.DataFrame(columns)
+def _sync(folder: Path) -> None:
+    """A new name is on disk when its folder is."""
+    if not hasattr(os, "O_DIRECTORY"):  # Windows syncs no folders
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _reason(error: BaseException) -> str:

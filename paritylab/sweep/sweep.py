@@ -12,15 +12,20 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from jaxtyping import Int
 
 from ..interruptions import hears_once
 from ..progress import Progress, sweep_bar
 from ..training.plans import Plan
 from ..training.runs import RESULT_COLUMNS, summarize
 from .executors import given_or_local, places
+from .rows import curves_of, joined, table_of
 from .schedule import Failure, Job, Scheduler, jobs_of
-from .store import Store, curves_of, table_of, together
+from .store import Store
 from .work import AbstractWork, Call, Calls, Training, column, works_of
+
+READINGS = 3
+"""How often a sweep is done again because what was just written could not be read."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -118,29 +123,34 @@ class Sweep:
         """
         store = store if isinstance(store, Store) else Store.create(store)
         jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
-        if not self._missing(store):
-            return self.results(store)
+        results = None if self._missing(store) else self.results(store)
+        if results is not None and not results.missing:
+            return results
         with hears_once(), given_or_local(executor) as hands, sweep_bar(quiet=watch not in (None, True)) as bar:
             tell = watch if callable(watch) else bar
-            results = self.results(store, Scheduler([jobs], store, hands, attempts=attempts, watch=tell).run())
-        if check and results.failures:
+            for _ in range(READINGS):  # a shard that turns out to be damaged when it is read is done again
+                results = self.results(store, Scheduler([jobs], store, hands, attempts=attempts, watch=tell).run())
+                if not results.missing or results.failures:
+                    break
+        assert results is not None
+        if check and results.missing:
             self._complain(results, store)
         return results
 
     def _complain(self, results: Results, store: Store) -> None:
         """Raises if nothing came out, and warns if some runs are missing."""
-        why, where = results.failures[0].reason, store.folder / "failures"
+        where = store.folder / "failures"
+        why = results.failures[0].reason if results.failures else f"no job failed; see {store.folder / 'aside'}"
         if results.missing == len(self):
             raise SweepFailed(
                 f"All jobs of this sweep failed, the first with {why}; the tracebacks are in {where}. Mend what "
                 "they say and run it again."
             )
-        if results.missing:
-            warnings.warn(
-                f"{results.missing} of {len(self)} runs are missing (failed jobs: {len(results.failures)}, the first "
-                f"with {why}); the tracebacks are in {where}.",
-                stacklevel=3,
-            )
+        warnings.warn(
+            f"{results.missing} of {len(self)} runs are missing (failed jobs: {len(results.failures)}, the first "
+            f"with {why}); the tracebacks are in {where}.",
+            stacklevel=3,
+        )
 
     def results(self, store: Store, failures: Iterable[Failure] = ()) -> Results:
         """What the store has of this sweep, done or not."""
@@ -150,14 +160,13 @@ class Sweep:
         there = set(range(len(names))) - set(store.missing(names))
         # A run that was given up in a race, and done for another purpose, is known in full.
         known = [name if i in there else other for i, (name, other) in enumerate(zip(names, raced, strict=True))]
-        everything = store.arrow(runs=known)
+        own = {name for work in self.works for name in _labels(work)}
+        everything = store.arrow(known, quiet=own)
         found = set(everything.column("run").to_pylist())
         absent = [work.not_started(found) for work in self.works if isinstance(work, Training)]
-        everything = pa.concat_tables(together([everything, *absent]), promote_options="permissive")
-        place = pc.index_in(everything.column("run"), pa.array(known, pa.string()))
-        rows = everything.append_column("_place", place).filter(pc.is_valid(place))
-        rows = rows.take(pc.sort_indices(rows.column("_place")))
-        table = _without_empty(self._labelled(rows.drop_columns("_place"), rows.column("_place").to_numpy()))
+        everything = joined({str(place): rows for place, rows in enumerate([everything, *absent])})
+        rows, places = _rows_of(known, everything.column("run").to_pylist())
+        table = _without_empty(self._labelled(everything.take(rows), places))
         labels = dict.fromkeys(
             name for work in self.works if isinstance(work, Training) for name in work.plan.columns if name != "seed"
         )
@@ -182,6 +191,16 @@ class Sweep:
                 rows.set_column(known.index(name), name, values) if name in known else rows.append_column(name, values)
             )
         return rows
+
+
+def _rows_of(known: list[str], runs: list[str]) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
+    """The rows of each run of a sweep, in its order, and its place; a run that it has twice has its rows twice."""
+    where: dict[str, list[int]] = {}
+    for row, run in enumerate(runs):
+        where.setdefault(run, []).append(row)
+    pairs = [(row, place) for place, name in enumerate(known) for row in where.get(name, ())]
+    rows, places = np.array(pairs, int).reshape(-1, 2).T
+    return rows, places
 
 
 def _labels(work: AbstractWork) -> dict[str, np.ndarray]:

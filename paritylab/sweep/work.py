@@ -23,12 +23,17 @@ from ..training.outcomes import Outcome
 from ..training.plans import Cell, Plan
 from ..training.runs import Runs
 from .canonical import RESULTS, canonical, digest
+from .rows import joined, with_plain_texts
 from .store import Store
 
 JOB_SECONDS = 30
 """About how long a job should take at most if every run takes all its steps; a full device comes first."""
 BYTES_PER_SECOND = {"cpu": 1.5e10, "gpu": 3e12}
 """What one core or one GPU writes in training, within a factor of two for all shapes that were measured."""
+
+
+OF_THE_STORE = ("run", "job", "device", "worker")
+"""Columns that every table of a store has."""
 
 
 class Rows(NamedTuple):
@@ -258,6 +263,16 @@ class Call:
     seconds: int | float = float("nan")
     """How long it takes, if that is known; an estimate for people."""
 
+    def __post_init__(self) -> None:
+        for what, names in (("an argument", self.configuration), ("a label", self.labels)):
+            if not isinstance(names, Mapping):
+                raise TypeError(f"A call takes names with values, such as {{'k': 3}}, got {names!r:.80} for {what}s.")
+            if taken := [name for name in names if name in OF_THE_STORE]:
+                raise ValueError(
+                    f"Every table of a store has a column {taken[0]!r}, so {what} of a call cannot be called that. "
+                    "Choose another name."
+                )
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Calls(AbstractWork):
@@ -301,8 +316,7 @@ class Calls(AbstractWork):
         make_room_for_programs()
         started = time.perf_counter()
         tables = [_table(name, call) for name, call in zip(self.names, self.calls, strict=True)]
-        whole = pa.concat_tables(tables, promote_options="permissive")
-        return Rows(whole, time.perf_counter() - started)
+        return Rows(joined(dict(zip(self.names, tables, strict=True))), time.perf_counter() - started)
 
 
 def _objects(values: Sequence[Any]) -> np.ndarray:
@@ -320,11 +334,15 @@ def _table(name: str, call: Call) -> pa.Table:
     if not rows:  # a store knows what is done by its rows
         what = f"{call.function.__qualname__}({', '.join(f'{k}={v!r}' for k, v in call.configuration.items())})"
         raise ValueError(f"{what} gave no rows. A call gives at least one; say with a column that there is nothing.")
+    given_names = [str(label) for label in frame]
+    if taken := [label for label in given_names if label in (*OF_THE_STORE, *call.labels)]:
+        why = "is a label of the call" if taken[0] in call.labels else "is in every table of a store"
+        raise ValueError(f"{call.function.__qualname__} gave a column {taken[0]!r}, which {why}. Choose another name.")
     columns: dict[str, pa.Array] = {"run": pa.array([name] * rows, pa.string())}
     for label, value in {**call.configuration, **call.labels}.items():
         columns[label] = column(_objects([value] * rows))
     columns |= {str(label): pa.array(frame[label], from_pandas=True) for label in frame}
-    return pa.table(columns)
+    return with_plain_texts(pa.table(columns))
 
 
 def works_of(parts: Iterable[Plan | Call]) -> list[AbstractWork]:

@@ -133,6 +133,8 @@ def check_parts(loss: Any, optimizer: Any, records: Sequence[Any]) -> None:
         if not isinstance(record, AbstractRecord):
             raise TypeError(f"Records are objects such as FreshError(), got {record!r}.")
     names = [record.name for record in records]
+    if taken := [name for name in names if name in RESERVED]:
+        raise ValueError(f"A column {taken[0]!r} is in every table of runs. Choose another name for the record.")
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"Two records have the name {twice[0]!r}, so that one would be lost. Keep one of them.")
 
@@ -173,6 +175,16 @@ def checked_seeds(seeds: Any, name: str, expected: int | None = None) -> Int[np.
     if expected is not None and len(values) != expected:
         raise ValueError(f"`{name}` must be as many as `seeds`, {expected}, got {len(values)}.")
     return values.astype(np.int64)
+
+
+def check_once(*seeds: Int[np.ndarray, " runs"]) -> None:
+    """Runs that share all seeds are one run, which would be counted as several."""
+    triples, counts = np.unique(np.stack(seeds, axis=1), axis=0, return_counts=True)
+    if len(twice := triples[counts > 1]):
+        raise ValueError(
+            f"The seed {twice[0, 0]} is given {counts.max()} times, and equal runs would be counted as different ones. "
+            "Give each once, or equal ones different `data_seeds` or `target_seeds`."
+        )
 
 
 def check_sizes(

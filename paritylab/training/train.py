@@ -18,6 +18,7 @@ from .checks import (
     check_column_names,
     check_labels,
     check_network,
+    check_once,
     check_parts,
     check_sizes,
     check_task,
@@ -112,6 +113,7 @@ def plan(
     seed = checked_seeds(seeds, "seeds")
     target_seed = seed if target_seeds is None else checked_seeds(target_seeds, "target_seeds", len(seed))
     data_seed = seed if data_seeds is None else checked_seeds(data_seeds, "data_seeds", len(seed))
+    check_once(seed, target_seed, data_seed)
     if race is not None and not 0 <= race <= 1:
         raise ValueError(f"A race is decided by a quantile from 0 to 1, got race={race}.")
 

@@ -65,7 +65,7 @@ def test_a_store_of_a_future_version_is_not_touched(tmp_path):
     said = run(file, "--store", store)
     assert (said.exit_code, said.stdout) == (2, "")
     assert said.stderr == (
-        f"paritylab: The store {store} has format 99, and this paritylab reads format 1. "
+        f"paritylab: The store {store} has format 99, and this paritylab reads formats 1 to 2. "
         "Use the paritylab that made it, or another folder; nothing was touched.\n"
     )
     assert [path.name for path in store.iterdir()] == ["store.json"]
@@ -168,7 +168,7 @@ def test_ctrl_c_keeps_finished_jobs_and_exits_130(interruptible, tmp_path, furth
     file, store = write_file(tmp_path, **{**SMALL, "steps": 200_000}), tmp_path / "store"
     process = start(file, store)
     give_up = time.monotonic() + 120
-    while not list(store.glob("runs/*.parquet")) and time.monotonic() < give_up:
+    while not list(store.glob("runs/*-sha256-*")) and time.monotonic() < give_up:
         time.sleep(0.1)
     kill(workers(process)[0])  # so that another starts
     time.sleep(0.5)
@@ -193,7 +193,7 @@ def test_killed_processes_lose_nothing(tmp_path):
     finish(file, tmp_path / "undisturbed")
     for files, who in enumerate(("parent", "worker"), start=1):
         process = start(file, store)
-        while len(list(store.glob("runs/*.parquet"))) < files:
+        while len(list(store.glob("runs/*-sha256-*"))) < files:
             assert process.poll() is None, file.with_suffix(".err").read_text()
             time.sleep(0.05)
         kill(workers(process)[0] if who == "worker" else process)

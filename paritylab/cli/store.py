@@ -1,0 +1,52 @@
+"""`paritylab store`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .app import FAILED, AsJson, app, kind_to_wrong_input
+from .printing import print_json
+
+store = typer.Typer(no_args_is_help=True, help="Look after a folder of finished runs.")
+app.add_typer(store, name="store")
+
+
+@store.command()
+def check(
+    folder: Annotated[Path, typer.Argument(help="A folder that `paritylab sweep` or `paritylab reproduce` wrote.")],
+    as_json: AsJson = False,
+) -> None:
+    """Read every byte of a store: are all files as they were written, and is every run there once? Changes nothing."""
+    with kind_to_wrong_input():
+        from ..sweep.check import check_store
+
+        found = check_store(folder)
+    if as_json:
+        print_json(found)
+    else:
+        for each in found["findings"]:
+            typer.echo(f"{each['file']}: {each['finding']}")
+        typer.echo(in_words(found))
+    raise typer.Exit(FAILED if found["findings"] else 0)
+
+
+def in_words(found: dict[str, Any]) -> str:
+    """What a store holds, in a line."""
+    parts = [f"{found['runs']} runs in {found['files']} files, {len(found['findings'])} findings"]
+    if found["without_hash"]:
+        parts.append(f"{found['without_hash']} files have no hash yet ('paritylab store compact' gives them one)")
+    parts += [f"{found[name]} in {name}" for name in ("aside", "failures", "unfinished") if found[name]]
+    return "; ".join(parts) + "."
+
+
+@store.command()
+def compact(
+    folder: Annotated[Path, typer.Argument(help="A folder that `paritylab sweep` or `paritylab reproduce` wrote.")],
+) -> None:
+    """Merge all files of a store into one, a Parquet file that can be carried elsewhere, and print its path."""
+    with kind_to_wrong_input():
+        from ..sweep.store import Store
+
+        place = Store(folder, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
+    typer.echo(place.compact())

@@ -1,0 +1,116 @@
+"""Rows of many shards as one table."""
+
+from collections.abc import Container, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..training.runs import standard
+
+
+def with_plain_texts(table: pa.Table) -> pa.Table:
+    """Texts as Parquet keeps them. Pandas has several kinds of its own, of which no two fit."""
+    for place, field in enumerate(table.schema):
+        if kind_of(field.type) == "texts" and not pa.types.is_string(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
+    return table
+
+
+def each_run_once(table: pa.Table) -> pa.Table:
+    """The first row of each run that was trained; a call may give several."""
+    if "outcome" not in table.column_names:
+        return table
+    first = pd.Series(table.column("run").to_pylist()).duplicated().to_numpy()
+    return table.filter(pa.array(~first)) if first.any() else table
+
+
+def kind_of(form: pa.DataType) -> str:
+    """What a column holds, in a word."""
+    if pa.types.is_dictionary(form):
+        return kind_of(form.value_type)
+    if pa.types.is_string(form) or pa.types.is_large_string(form) or pa.types.is_string_view(form):
+        return "texts"
+    if pa.types.is_boolean(form):
+        return "truth values"
+    if pa.types.is_integer(form) or pa.types.is_floating(form) or pa.types.is_decimal(form):
+        return "numbers"
+    if pa.types.is_nested(form):
+        return "lists"
+    return f"values of type {form}"
+
+
+def mixed(schemas: Mapping[str, pa.Schema]) -> dict[str, dict[str, str]]:
+    """Columns that hold things of several kinds: for each the kinds, and a file for each of them."""
+    files = {schema: file for file, schema in reversed([*schemas.items()])}  # thousands of files have a few schemas
+    kinds: dict[str, dict[str, str]] = {}
+    for schema, file in files.items():
+        for field in schema:
+            if not pa.types.is_null(field.type):
+                kinds.setdefault(field.name, {}).setdefault(kind_of(field.type), file)
+    return {name: files for name, files in kinds.items() if len(files) > 1}
+
+
+def said_of(name: str, files: Mapping[str, str]) -> str:
+    """A column of several kinds, in words."""
+    return f"The column {name!r} has " + " and ".join(f"{kind} in {file}" for kind, file in files.items())
+
+
+def joined(tables: Mapping[str, pa.Table]) -> pa.Table:
+    """The rows of all tables, which are given by the names of their files; a column of several kinds becomes text."""
+    several = mixed({file: table.schema for file, table in tables.items()})
+    for name, files in several.items():
+        if "lists" in files:
+            raise ValueError(f"{said_of(name, files)}: no table holds both. Read them apart, or rename one of them.")
+
+    def as_text(table: pa.Table) -> pa.Table:
+        for name in several.keys() & set(table.column_names):
+            table = table.set_column(table.column_names.index(name), name, table.column(name).cast(pa.string()))
+        return table
+
+    alike: dict[pa.Schema, list[pa.Table]] = {}
+    for table in tables.values():
+        alike.setdefault(table.schema, []).append(table)
+    parts = (as_text(pa.concat_tables(group).combine_chunks()) for group in alike.values())
+    return pa.concat_tables(parts, promote_options="permissive").combine_chunks()
+
+
+def table_of(rows: pa.Table) -> pd.DataFrame:
+    """Rows for people, without what was recorded on the way."""
+    recorded = recorded_in(rows)
+    return standard(rows.select([name for name in rows.column_names if name not in recorded]).to_pandas())
+
+
+def recorded_in(rows: pa.Table) -> Container[str]:
+    """The columns with a list of values for each run, one value for each recorded step."""
+    if "recorded_step" not in rows.column_names or not _is_list(rows.schema.field("recorded_step").type):
+        return ()
+    steps = pc.list_value_length(rows.column("recorded_step"))
+    lists = [field.name for field in rows.schema if _is_list(field.type)]
+    return {name for name in lists if steps.equals(pc.list_value_length(rows.column(name)))}
+
+
+def _is_list(form: pa.DataType) -> bool:
+    return pa.types.is_list(form) or pa.types.is_large_list(form)
+
+
+def curves_of(table: pa.Table) -> pd.DataFrame:
+    """What was recorded in long form: one row per run and recorded step."""
+    recorded = recorded_in(table)
+    if "recorded_step" not in recorded:
+        raise ValueError("Nothing was recorded; plan with records=(...).")
+    table = table.filter(pc.is_valid(table.column("recorded_step"))).combine_chunks()
+    lengths = pc.list_value_length(table.column("recorded_step")).to_numpy()
+    row = np.repeat(np.arange(len(table)), lengths)
+    columns: dict[str, Any] = {}
+    for field in table.schema:
+        values = table.column(field.name)
+        if field.name not in recorded:
+            columns[field.name] = values.to_pandas().to_numpy()[row]
+        elif values.null_count == 0:
+            flat = values.combine_chunks().flatten()
+            name = "step" if field.name == "recorded_step" else field.name
+            columns[name] = flat.to_pylist() if pa.types.is_nested(flat.type) else flat.to_numpy(zero_copy_only=False)
+    return pd.DataFrame(columns)
