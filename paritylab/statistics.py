@@ -27,22 +27,57 @@ def quantile(times: Float[np.ndarray, " runs"], q: float) -> float:
     return below + (place - low) * (above - below)
 
 
-def median_interval(times: Float[np.ndarray, " runs"], confidence: float = 0.95) -> Interval:
-    """An interval that holds the true median with at least the given probability, whatever the law.
+def quantile_interval(times: Float[np.ndarray, " runs"], q: float, confidence: float = 0.95) -> Interval:
+    """An interval that holds the true q-quantile with at least the given probability, whatever the law.
 
-    The number of runs below the median is binomial, so two order statistics bound it. With too few
-    runs for the confidence the interval is unbounded: (0, inf).
+    The number of runs below the quantile is binomial, so two order statistics bound it. An end that so few runs say
+    nothing about is 0 or infinite: a 10th percentile has a lower end from 36 runs on.
+
+    >>> quantile_interval(np.arange(1.0, 101.0), 0.1), quantile_interval(np.arange(1.0, 26.0), 0.1)
+    ((5.0, 17.0), (0.0, 7.0))
+    """
+    tail = (1 - confidence) / 2
+    return _order_statistic(times, q, tail, upper=False), _order_statistic(times, q, tail, upper=True)
+
+
+def _order_statistic(times: Float[np.ndarray, " runs"], q: float, tail: float, upper: bool) -> float:
+    """The runs' closest bound of the q-quantile that is wrong with at most the probability `tail`."""
+    from scipy.stats import binom
+
+    ordered = np.sort(np.asarray(times, float))
+    runs = len(ordered)
+    if upper:  # of the runs, at least `rank` are below the quantile with at most this probability
+        rank = int(binom.isf(tail, runs, q)) + 1 if runs else 1
+        return float(ordered[rank - 1]) if rank <= runs else math.inf
+    rank = int(binom.ppf(tail, runs, q)) if runs else 0
+    return float(ordered[rank - 1]) if rank else 0.0
+
+
+def best_quantile_interval(times: Float[np.ndarray, "runs rates"], q: float, confidence: float = 0.95) -> Interval:
+    """An interval of the least of several q-quantiles, one of each column, whatever their law.
+
+    The best of some rates in a sample is better than the best rate is: a bootstrap, which draws from the sample, holds
+    the true value too seldom. The least of the columns' lower ends is below the least quantile if one of them is below
+    its own. That the least of the upper ends is above it asks for all of them, so each has its share of the tail.
+
+    >>> times = np.stack([np.arange(1.0, 101.0), np.arange(11.0, 111.0)], axis=1)
+    >>> best_quantile_interval(times, 0.1)
+    (5.0, 18.0)
+    """
+    columns, tail = np.asarray(times, float).T, (1 - confidence) / 2
+    return (
+        min(_order_statistic(column, q, tail, upper=False) for column in columns),
+        min(_order_statistic(column, q, tail / len(columns), upper=True) for column in columns),
+    )
+
+
+def median_interval(times: Float[np.ndarray, " runs"], confidence: float = 0.95) -> Interval:
+    """`quantile_interval` of the median; with too few runs for the confidence it is unbounded: (0, inf).
 
     >>> median_interval(np.arange(1.0, 26.0))
     (8.0, 18.0)
     """
-    from scipy.stats import binom
-
-    ordered = np.sort(np.asarray(times, float))
-    rank = int(binom.ppf((1 - confidence) / 2, len(ordered), 0.5)) if len(ordered) else 0
-    if rank == 0:
-        return 0.0, math.inf
-    return float(ordered[rank - 1]), float(ordered[-rank])
+    return quantile_interval(times, 0.5, confidence)
 
 
 def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> Interval:
@@ -59,7 +94,7 @@ def wilson_interval(successes: int, trials: int, confidence: float = 0.95) -> In
     rate, spread = successes / trials, z * z / trials
     centre = (rate + spread / 2) / (1 + spread)
     half = z / (1 + spread) * math.sqrt(rate * (1 - rate) / trials + spread / (4 * trials))
-    return centre - half, centre + half
+    return max(0.0, centre - half), min(1.0, centre + half)  # rounding can lead outside
 
 
 def mean_interval(values: Float[np.ndarray, " runs"], confidence: float = 0.95) -> Interval:
@@ -77,6 +112,11 @@ def mean_interval(values: Float[np.ndarray, " runs"], confidence: float = 0.95) 
     return float(np.mean(sample)) - half, float(np.mean(sample)) + half
 
 
+FEWEST = 6
+"""Rows from which on a bootstrap can say anything: all of five are above their median in one sample of 32."""
+UNKNOWN: Interval = (-math.inf, math.inf)
+
+
 def bootstrap_interval(
     sample: Float[np.ndarray, "runs *more"],
     statistic: Callable[[np.ndarray], float],
@@ -84,17 +124,30 @@ def bootstrap_interval(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Interval:
-    """The percentile bootstrap interval of a statistic: rows of the sample are drawn again, with replacement.
+    """The bootstrap interval of a statistic that no single row decides: rows are drawn again, with replacement.
 
-    >>> bootstrap_interval(np.arange(100.0), lambda sample: float(np.mean(sample)))
-    (43.909499999999994, 55.08025)
+    Percentiles of the resamples, taken farther out for few rows, by as much as Student's law is wider than the normal
+    one (Hesterberg 2015). With fewer than six rows, the interval is unbounded. For means use `mean_interval`, for the
+    best of several columns `best_quantile_interval`: there, a bootstrap is too narrow.
+
+    >>> bootstrap_interval(np.arange(100.0), lambda sample: float(np.median(sample)))
+    (40.0, 59.0)
     """
     rows = len(sample)
-    if rows < 2:
-        raise ValueError(f"A bootstrap needs at least two rows to draw from, got {rows}.")
+    if rows < FEWEST:
+        return UNKNOWN
     rng = np.random.default_rng(seed)
-    values = np.sort([statistic(sample[rng.integers(0, rows, rows)]) for _ in range(resamples)])
-    return quantile(values, (1 - confidence) / 2), quantile(values, (1 + confidence) / 2)
+    values = [statistic(sample[rng.integers(0, rows, rows)]) for _ in range(resamples)]
+    return _outer(values, rows, confidence)
+
+
+def _outer(values: Sequence[float], rows: int, confidence: float) -> Interval:
+    """The middle of resampled values, as much of it as Student's law asks for."""
+    from scipy.stats import norm, t
+
+    tail = float(norm.cdf(-math.sqrt(rows / (rows - 1)) * t.ppf((1 + confidence) / 2, rows - 1)))
+    ordered = np.sort(values)
+    return quantile(ordered, tail), quantile(ordered, 1 - tail)
 
 
 class PowerLaw(NamedTuple):
@@ -203,13 +256,12 @@ def bootstrap_counts_interval(
 
     To draw from a sample with replacement is to draw its counts from a multinomial law.
 
-    >>> bootstrap_counts_interval(Counts.of(np.arange(100.0)), lambda sample: sample.quantile(0.5))
-    (40.5, 59.5)
+    >>> bootstrap_counts_interval(Counts.of(np.arange(101.0)), lambda sample: round(sample.quantile(0.5)))
+    (40.0, 60.0)
     """
     rng = np.random.default_rng(seed)
     drawn = (rng.multinomial(sample.size, sample.counts / sample.size) for _ in range(resamples))
-    values = np.sort([statistic(Counts(sample.values, counts)) for counts in drawn])
-    return quantile(values, (1 - confidence) / 2), quantile(values, (1 + confidence) / 2)
+    return _outer([statistic(Counts(sample.values, counts)) for counts in drawn], sample.size, confidence)
 
 
 def size_for(successes: Float[np.ndarray, "trials sizes"], sizes: Sequence[int | float], wanted: float = 0.9) -> float:

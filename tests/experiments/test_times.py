@@ -161,13 +161,13 @@ def test_alpha_is_the_smallest_exponent_that_bounds_the_times():
 
 def test_figure_9_on_power_laws():
     quick = figure9.SETTINGS["quick"]
-    settings = figure9.Settings(40, 10**7, quick.architectures, quick.degrees, quick.batches)
+    settings = figure9.Settings(60, 10**7, quick.architectures, quick.degrees, quick.batches)
     rng = np.random.default_rng(0)
     rows = []
     for setting, k, n, rate in itertools.product(settings.architectures, settings.degrees, figure9.SIZES, RATES):
-        times = 100 * (n - 9) ** (0.4 * k) / min(rate, 0.1) * np.exp(0.1 * rng.normal(size=40))
+        times = 100 * (n - 9) ** (0.4 * k) / min(rate, 0.1) * np.exp(0.1 * rng.normal(size=60))
         point = {"setting": setting, "k": k, "batch": 32, "n": n, "rate": rate}
-        rows.append(pd.DataFrame({**point, "seed": range(40), "converged_at": 10 * np.ceil(times / 10)}))
+        rows.append(pd.DataFrame({**point, "seed": range(60), "converged_at": 10 * np.ceil(times / 10)}))
     measured, verdicts = judged(figure9, settings, results_of(pd.concat(rows)))
     assert set(verdicts.values()) == {"holds"}
     assert measured["polynet/k3/exponent"].value == pytest.approx(1.2, abs=0.05)

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import INKS, panels
-from ...statistics import bootstrap_interval, wilson_interval
+from ...statistics import best_quantile_interval, wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region, Verdict, within_factor
@@ -134,11 +134,11 @@ def times_of(settings: Settings, results: Results) -> dict[str, np.ndarray]:
 
 
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """A bootstrap over seeds, which both rates share, for times; Wilson's interval for fractions."""
+    """Order statistics for the best of several rates; Wilson's interval for fractions."""
     measured = {}
     for name, times in times_of(settings, results).items():
         if settings.steps is None:
-            measured[name] = Measured(best_t10(times), bootstrap_interval(times, best_t10))
+            measured[name] = Measured(best_t10(times), best_quantile_interval(times, 0.1))
         else:
             learned = int(np.isfinite(times).sum(axis=0).max())
             measured[f"{name}/learns"] = Measured(learned / len(times), wilson_interval(learned, len(times)))

@@ -12,7 +12,7 @@ networks need one or two of them, so exponents at quick scale can be off by log(
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ import paritylab as pl
 
 from ...figures import panels
 from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
-from ...statistics import bootstrap_interval
+from ...statistics import Interval, best_quantile_interval
 from ...sweep import Results
 from ...training.named import make_network
 from ...training.plans import Plan
@@ -34,7 +34,6 @@ from .grid import RATES, ROMAN, best_t10
 SIZES = (10, 20, 30)
 BATCH = 32
 """Where exponents of different degrees are compared."""
-RESAMPLES = 500
 
 Times = Float[np.ndarray, "seeds sizes rates"]
 
@@ -49,7 +48,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(40, 500, architectures=("xi", "xii", "xv"), degrees=(2, 3), batches=(32,)),
+    "quick": Settings(60, 500, architectures=("xi", "xii", "xv"), degrees=(2, 3), batches=(32,)),
     "paper": Settings(seeds=25, steps=100_000),
 }
 
@@ -124,30 +123,46 @@ def scaling(times: Times) -> tuple[float, float]:
 
 
 def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Bootstraps over seeds, which all n and rates share."""
+    """Exponents from the intervals of all the times that they are made of, which hold together."""
     table, measured = results.table(), {}
     for setting in settings.architectures:
         name = name_of(setting)
         for k in settings.degrees:
             cells = [times_of(table, setting, k, batch) for batch in settings.batches]
             known = [cell for cell in cells if scaling(cell)[1] < math.inf]
-            measured[f"{name}/k{k}/exponent"] = bootstrapped(known, settings.steps, max) if known else UNKNOWN
+            measured[f"{name}/k{k}/exponent"] = largest(known) if known else UNKNOWN
         for k in settings.degrees[1:]:
             cells = [times_of(table, setting, each, BATCH) for each in (k - 1, k)]
             blank = math.inf in (scaling(cell)[1] for cell in cells)
-            difference = lambda exponents: exponents[1] - exponents[0]
-            measured[f"{name}/k{k}/steeper"] = UNKNOWN if blank else bootstrapped(cells, settings.steps, difference)
+            measured[f"{name}/k{k}/steeper"] = UNKNOWN if blank else difference(cells[0], cells[1])
     return measured
 
 
 UNKNOWN = Measured(math.nan, (-math.inf, math.inf))
 
 
-def bootstrapped(cells: list[Times], steps: int, of_exponents: Callable[[list[float]], float]) -> Measured:
-    """A number made from the exponents of several cells. In a resample that would be blank, a run ends at its limit."""
-    sample = np.minimum(np.stack(cells, axis=1), steps)
-    value = lambda drawn: of_exponents([scaling(drawn[:, cell])[1] for cell in range(len(cells))])
-    return Measured(value(sample), bootstrap_interval(sample, value, resamples=RESAMPLES))
+def scaling_interval(times: Times, confidence: float) -> Interval:
+    """An interval of alpha: every t(n) may be anywhere in its own, and all of these hold with the confidence."""
+    each = 1 - (1 - confidence) / len(SIZES)
+    (low, high), *others = (best_quantile_interval(times[:, place], 0.1, each) for place in range(len(SIZES)))
+    with np.errstate(divide="ignore"):  # an end of which nothing is known is 0 or infinite
+        least, most = np.log([(end[0] / high, end[1] / low if low else math.inf) for end in others]).T
+    lengths = np.log(np.array(SIZES[1:]) - 9)
+    return float(np.max(least / lengths)), float(np.max(most / lengths))
+
+
+def largest(cells: list[Times], confidence: float = 0.95) -> Measured:
+    """The largest alpha of several cells."""
+    ends = [scaling_interval(cell, 1 - (1 - confidence) / len(cells)) for cell in cells]
+    return Measured(
+        max(scaling(cell)[1] for cell in cells), (max(low for low, _ in ends), max(high for _, high in ends))
+    )
+
+
+def difference(first: Times, second: Times, confidence: float = 0.95) -> Measured:
+    """How much larger the alpha of the second cell is."""
+    (low, high), (other_low, other_high) = (scaling_interval(cell, (1 + confidence) / 2) for cell in (first, second))
+    return Measured(scaling(second)[1] - scaling(first)[1], (other_low - high, other_high - low))
 
 
 def plot(settings: Settings, results: Results) -> dict[str, Figure]:
