@@ -1,5 +1,6 @@
 """One look for all figures: few inks, told apart by line style as well, so that they survive grey printing."""
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from .documents import make_folder, write_whole
 from .survival import CensoredTimes
 
 if TYPE_CHECKING:
@@ -51,13 +53,20 @@ def panels(rows: int, columns: int, *, width: float = 2.6, height: float = 2.0) 
 
 def save(figure: Figure, path: Path) -> list[Path]:
     """Writes the figure as PNG and PDF beside each other."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    paths = [path.with_suffix(suffix) for suffix in (".png", ".pdf")]
-    with plt.rc_context(LOOK):
-        for each in paths:
-            figure.savefig(each, dpi=200)
+    make_folder(path.parent)
+    contents = {path.with_suffix(f".{kind}"): _drawn(figure, kind) for kind in ("png", "pdf")}
     plt.close(figure)
-    return paths
+    for each, content in contents.items():
+        write_whole(each, content)
+    return [*contents]
+
+
+def _drawn(figure: Figure, kind: str) -> bytes:
+    """The bytes of a picture of this kind."""
+    buffer = io.BytesIO()
+    with plt.rc_context(LOOK):
+        figure.savefig(buffer, format=kind, dpi=200)
+    return buffer.getvalue()
 
 
 def plot_runs(runs: "Runs") -> Figure:

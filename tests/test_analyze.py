@@ -4,6 +4,7 @@ import importlib
 import inspect
 import json
 import math
+import os
 
 import pytest
 from typer.testing import CliRunner
@@ -46,6 +47,33 @@ def test_a_list_of_numbers_gives_a_curve_and_a_picture(tmp_path):
         "bound-queries.json", "bound-queries.pdf", "bound-queries.png",
     ]  # fmt: skip
     assert json.loads((tmp_path / "bound-queries.json").read_text()) == found
+
+
+def raise_full(*_):
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bound", "queries", "--n", "20,40", "--k", 2, "--tolerance", 0.1),
+        ("analyze", "fourier"),
+        ("analyze", "gap"),
+        ("analyze", "correlation", "--formula", "AND(x0,x1)"),
+        ("analyze", "margin", "--n", "5"),
+        ("analyze", "kernel"),
+    ],
+    ids=lambda words: words[1],
+)
+def test_a_full_disk_is_one_sentence_and_the_numbers_are_still_printed(words, tmp_path, monkeypatch):
+    printed = run(*words)
+    monkeypatch.setattr(os, "replace", raise_full)
+    for more in ((), ("--json",)):
+        told = run(*words, *more, "--out", tmp_path)
+        assert told.exit_code == 1, told.exception
+        assert told.stderr.count("\n") == 1 and ".json cannot be written (No space left on device)" in told.stderr
+        assert json.loads(told.stdout) if more else told.stdout == printed.stdout
+    assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,62 @@ def test_train_prints_a_table_for_people():
     assert frozen == ["0", "0 of 2", "-", "-", "too few runs"]
 
 
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)], ids=["table", "JSON"])
+def test_a_full_disk_keeps_the_earlier_result_and_prints_the_new_one(flags, tmp_path, monkeypatch):
+    for name in ("train.json", "runs.csv"):
+        (tmp_path / name).write_text("earlier")
+    monkeypatch.setattr(os, "replace", full)
+    result = train(*flags, steps=3000, every=10, rate="0.1,0", out=tmp_path)  # the same program once more
+    assert result.exit_code == 1, result.exception
+    assert result.stderr == (
+        f"paritylab: {tmp_path / 'train.json'} cannot be written (No space left on device); what was there before is "
+        "unchanged. Make room, or choose another folder.\n"
+    )
+    assert json.loads(result.stdout)["summary"] if flags else "2 of 2" in result.stdout
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "train.json": "earlier",
+        "runs.csv": "earlier",
+    }
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "--out", ""),
+        ("reproduce", "--out", ""),
+        ("reproduce", "--data", ""),
+        ("report", ""),
+        ("report", ".", "--gallery", ""),
+        ("analyze", "fourier", "--out", ""),
+        ("bound", "kernel", "--n", 30, "--k", 3, "--norm", 10, "--out", ""),
+    ],
+    ids=lambda words: " ".join(words[:1] + words[-2:-1]),
+)
+def test_no_name_is_no_folder(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run(*words)
+    assert (result.exit_code, result.stdout, [*tmp_path.iterdir()]) == (2, "", [])
+    assert result.stderr == "paritylab: The name of a folder is empty. Write . for the current one.\n"
+
+
+def test_output_that_takes_in_no_more_is_one_sentence_and_a_closed_pipe_is_none():
+    """On a full disk; `head` closes a pipe before all is read."""
+    sentence = "paritylab: Standard output cannot be written (No space left on device). Make room there.\n"
+    for words in ("list --json", "--help"):
+        with open("/dev/full", "w") as full_disk:
+            ended = subprocess.run(
+                [sys.executable, "-m", "paritylab", *words.split()], stdout=full_disk, stderr=subprocess.PIPE, text=True
+            )
+        assert (ended.returncode, ended.stderr) == (1, sentence)
+    program = f"{sys.executable} -m paritylab list bounds --json | head -1"
+    ended = subprocess.run(program, shell=True, capture_output=True, text=True, check=True)
+    assert (ended.stdout, ended.stderr) == ("[\n", "")
+
+
 WRONG = {
     "k larger than n": ({"k": 7}, "1 <= k <= n, got k=7 on n=6 coordinates. Lower k or raise n."),
     "k less than 1": ({"k": 0}, "1 <= k <= n, got k=0 on n=6 coordinates. Lower k or raise n."),
@@ -236,7 +292,7 @@ def test_an_older_result_may_be_written_over(tmp_path):
 
 
 def test_a_gallery_that_cannot_be_written_is_named_as_the_gallery(tmp_path, monkeypatch):
-    monkeypatch.setattr("paritylab.experiments.reproduce.found_in", lambda folder: ["something"])
+    monkeypatch.setattr("paritylab.experiments.accounts.accounts_in", lambda folder: (["something"], []))
     file = tmp_path / "file"
     file.touch()
     result = run("report", tmp_path, "--gallery", file)

@@ -11,12 +11,14 @@ from . import (
     sweep as sweep,
     train as train,
 )
-from .app import app as app
+from .app import app as app, give_up_output
 
 
 def main() -> None:
     hear_once_to_the_end()
     try:
         app()
+    except OSError as error:
+        give_up_output(error)
     finally:
         hear_no_more()

@@ -65,14 +65,15 @@ def fourier(
             "route": "symmetric, O(n^2)" if symmetric else "transform of 2^n values",
         }
         title = f"{content['target']}, n = {made.n}"
-        deliver("fourier", content, as_json, out, lambda: plot_bars(found.weight, "weight", title))
+        code = deliver("fourier", content, as_json, out, lambda: plot_bars(found.weight, "weight", title))
     if as_json:
-        return
+        raise typer.Exit(code)
     rows = [[str(level), f"{weight:.6g}"] for level, weight in enumerate(found.weight) if weight > 1e-12]
     first_of_table(40, "levels", rows, ["level", "weight"])
     typer.echo(f"total influence {found.total_influence:.6g}; route: {content['route']}")
     for each, value in content["noise_stability"].items():
         typer.echo(f"noise stability at {each}: {value:.6g}")
+    raise typer.Exit(code)
 
 
 @analyze.command()
@@ -132,10 +133,12 @@ def gap(
             "majority_gap": majority_gap(n, k).gamma if n % 2 and k % 2 == 0 else None,
             "zero_by_symmetry": [name for name, so in zero.items() if so],
         }
-        deliver("gap", content, as_json, out, lambda: plot_gradient(gradient, k, f"{activation}, {weights} weights"))
+        title = f"{activation}, {weights} weights"
+        code = deliver("gap", content, as_json, out, lambda: plot_gradient(gradient, k, title))
     if not as_json:
         for key in ("route", "error", "least_relevant", "most_irrelevant", "gamma", "weak_gap", "majority_gap"):
             typer.echo(f"{key.replace('_', ' ')}: {'0 (zero by symmetry)' if zero.get(key) else shown(content[key])}")
+    raise typer.Exit(code)
 
 
 @analyze.command()
@@ -178,7 +181,7 @@ def correlation(
                 for name, c, influence in zip(found.tables.names, found.correlation, found.influence, strict=True)
             ],
         }
-        deliver(
+        code = deliver(
             "correlation",
             content,
             as_json,
@@ -194,6 +197,7 @@ def correlation(
                 f"Theorem 4 asks for {promised['samples']:.4g} examples, gates of {promised['width']:.0f} units, "
                 f"a rate of {promised['rate']:.3g} and {promised['steps']:.4g} steps a level."
             )
+    raise typer.Exit(code)
 
 
 def promise(target: Any, found: Any, failure: float) -> dict[str, float] | None:
@@ -265,10 +269,11 @@ def margin(
             explicit = 0.5 / float(np.linalg.norm(explicit_separator(values)))
             rows.append({"n": size, "margin": exact.margin, "gap": exact.gap, "explicit": explicit})
         content = {"target": target, "rows": rows}
-        deliver("margin", content, as_json, out, lambda: plot_margins(rows, target))
+        code = deliver("margin", content, as_json, out, lambda: plot_margins(rows, target))
     if not as_json:
         cells = [[f"{row[key]:.6g}" for key in ("n", "margin", "gap", "explicit")] for row in rows]
         table(cells, ["n", "maximal margin", "certificate's gap", "margin of the explicit separator"])
+    raise typer.Exit(code)
 
 
 @analyze.command()
@@ -298,13 +303,14 @@ def kernel(
             for level, value in enumerate(values)
         ]
         content = {"kernel": kind, "n": n, "bias": bias, "radius": radius, "rows": rows}
-        deliver(
+        code = deliver(
             "kernel", content, as_json, out, lambda: plot_bars(values, "eigenvalue", f"ReLU {kind}, n = {n}", log=True)
         )
     if not as_json:
         cells = [[str(r["level"]), f"{r['eigenvalue']:.6g}", f"{r['best_hinge']:.6g}", shown(r["bound"])] for r in rows]
         names = ["level", "eigenvalue", f"best hinge, norm {radius:g}", "bound for any kernel"]
         first_of_table(25, "levels", cells, names)
+    raise typer.Exit(code)
 
 
 def first_of_table(most: int, what: str, rows: list[list[str]], names: list[str]) -> None:

@@ -1,15 +1,21 @@
 """The application, and what all commands share. No JAX until a command needs it."""
 
-from collections.abc import Iterator
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from .. import __version__
+from ..documents import DocumentCannotBeWritten
 
 FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+LONGEST_NAME, LONGEST_PATH = 255, 3800
+"""Bytes of names: what Linux and macOS allow, less the room that files in a folder need."""
 
 app = typer.Typer(
     name="paritylab",
@@ -24,9 +30,6 @@ app = typer.Typer(
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 
 
-OutFolder = Annotated[Path | None, typer.Option("--out", help="Folder for the numbers as JSON, and a picture.")]
-
-
 @contextmanager
 def kind_to_wrong_input() -> Iterator[None]:
     """A `ValueError` of the package is about what the user typed: its sentence, and exit code 2."""
@@ -35,6 +38,51 @@ def kind_to_wrong_input() -> Iterator[None]:
     except ValueError as error:
         typer.echo(f"paritylab: {error}", err=True)
         raise typer.Exit(WRONG_INPUT) from None
+
+
+def code_of_writing(write: Callable[[], Any], *, quiet: bool = False) -> int:
+    """Writes documents, and gives 0, or says why that cannot be, and gives 1: what was found can still be printed.
+
+    With `quiet`, why is known already.
+    """
+    try:
+        write()
+    except DocumentCannotBeWritten as error:
+        if not quiet:
+            typer.echo(f"paritylab: {error}", err=True)
+        return FAILED
+    return 0
+
+
+def give_up_output(error: OSError) -> NoReturn:
+    """Says so, and ends with 1, if the error is that standard output takes in no more; another error goes on."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    if frame.f_code is not typer.echo.__code__:
+        raise error
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try again at its end
+    typer.echo(f"paritylab: Standard output cannot be written ({error.strerror}). Make room there.", err=True)
+    sys.exit(FAILED)
+
+
+def folder(name: str | Path) -> Path:
+    """A folder as it is named on the command line, which is there or could be made."""
+    text = str(name)
+    with kind_to_wrong_input():
+        if not text:
+            raise ValueError("The name of a folder is empty. Write . for the current one.")
+        if not text.isprintable() or any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise ValueError(f"The name of a folder is printable text in UTF-8, got {text!a:.80}. Choose another one.")
+        if len(os.fsencode(text)) > LONGEST_PATH or max(map(len, os.fsencode(text).split(b"/"))) > LONGEST_NAME:
+            raise ValueError(
+                f"The name of a folder has at most {LONGEST_NAME} bytes between slashes and {LONGEST_PATH} in all, got "
+                f"{text:.40}... Choose a shorter one."
+            )
+    return Path(text)
+
+
+OutFolder = Annotated[
+    Path | None, typer.Option("--out", help="Folder for the numbers as JSON, and a picture.", parser=folder)
+]
 
 
 def numbers(text: str, name: str) -> list[float]:

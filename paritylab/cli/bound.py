@@ -32,9 +32,10 @@ def bound(
         found = [(point, value_at(name, function, point)) for point in points]
         varied = [key for key in points[0] if len({point[key] for point in points}) > 1]
         document = {"bound": name, "points": [document_of(point, each) for point, each in found]}
-        deliver(f"bound-{name}", document, as_json, out, lambda: picture(name, found, varied))
+        code = deliver(f"bound-{name}", document, as_json, out, lambda: picture(name, found, varied))
     if not as_json:
         print_bounds(found, varied)
+    raise typer.Exit(code)
 
 
 def load(name: str) -> "Callable[..., Bound]":

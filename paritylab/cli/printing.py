@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..documents import document
-from .app import check_writable
+from ..documents import document, write_whole
+from .app import check_writable, code_of_writing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,18 +20,26 @@ def print_json(value: Any) -> None:
 
 def deliver(
     name: str, content: Any, as_json: bool, out: Path | None, picture: "Callable[[], Figure | None] | None" = None
-) -> None:
-    """A document: on standard output if it is asked for, and to a folder with its picture if one is named."""
+) -> int:
+    """A document: on standard output if it is asked for, and to a folder with its picture if one is named.
+
+    Gives the exit code, which is not 0 if the folder cannot take it in.
+    """
+    code = 0
     if out is not None:
         check_writable(out, *(f"{name}{ending}" for ending in (".json", ".pdf", ".png")))
-        (out / f"{name}.json").write_text(document(content))
-        figure = picture() if picture else None
-        if figure is not None:
-            from ..figures import save
-
-            typer.echo(save(figure, out / name)[0], err=True)
+        code = code_of_writing(lambda: _write(out / name, content, picture() if picture else None))
     if as_json:
         print_json(content)
+    return code
+
+
+def _write(path: Path, content: Any, figure: "Figure | None") -> None:
+    write_whole(path.with_name(f"{path.name}.json"), document(content))
+    if figure is not None:
+        from ..figures import save
+
+        typer.echo(save(figure, path)[0], err=True)
 
 
 COUNTS = {"unfinished": "unfinished", "not_started": "not started"}

@@ -6,10 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..documents import document
+from ..documents import document, write_whole
 from ..progress import progress_bar
 from ..registry import INITIALIZATIONS, LOSSES, TARGETS
-from .app import INTERRUPTED, AsJson, app, check_writable, kind_to_wrong_input, numbers, whole_numbers
+from .app import (
+    INTERRUPTED,
+    AsJson,
+    app,
+    check_writable,
+    code_of_writing,
+    folder,
+    kind_to_wrong_input,
+    numbers,
+    whole_numbers,
+)
 from .printing import print_json, print_summary
 
 if TYPE_CHECKING:
@@ -39,7 +49,9 @@ def train(
     every: Annotated[int, typer.Option(help="Steps between looks at the validation batch.")] = 10,
     validation: Annotated[int, typer.Option(help="Points of the validation batch.")] = 8192,
     float64: Annotated[bool, typer.Option("--float64", help="Train in double precision.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for the result (train.json, runs.csv).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the result (train.json, runs.csv).", parser=folder)
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train many networks at once and say when each of them learned."""
@@ -60,17 +72,20 @@ def train(
     with progress_bar(as_json) as watch:
         runs = dataclasses.replace(plan, watch=watch).run()
     result = report(configuration, runs)
-    if out is not None:
-        (out / "train.json").write_text(document(result))
-        runs.table().to_csv(out / "runs.csv", index=False)
+    code = 0 if out is None else code_of_writing(lambda: write(out, result, runs))
     if as_json:
         print_json(result)
     else:
         print_summary(result["summary"])
         if runs.interrupted:
             typer.echo("Interrupted: what was not finished counts for as long as it was watched.", err=True)
-    if runs.interrupted:
-        raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(INTERRUPTED if runs.interrupted else code)
+
+
+def write(out: Path, result: dict[str, Any], runs: "Runs") -> None:
+    """The result in its two forms."""
+    write_whole(out / "train.json", document(result))
+    write_whole(out / "runs.csv", runs.table().to_csv(index=False))
 
 
 def report(configuration: dict[str, Any], runs: "Runs") -> dict[str, Any]:

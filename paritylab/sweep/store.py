@@ -26,6 +26,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..documents import publish, write_whole
 from .leases import AbstractLeases, LeaseLost, leases_in
 from .rows import curves_of, each_run_once, joined, mixed, said_of, table_of, with_plain_texts
 from .shards import FORMAT, PARQUET, SUFFIXES, DamagedShard, Shard, encode, inspect, read
@@ -326,37 +327,6 @@ def _is_there(path: Path) -> bool:
 def _make_folders(folder: Path) -> None:
     for name in FOLDERS:
         (folder / name).mkdir(parents=True, exist_ok=True)
-
-
-def write_whole(path: Path, content: Any, drafts: Path | None = None) -> None:
-    """The file appears under its name when all of it is on disk, or not at all."""
-    draft = (drafts or path.parent) / f".{uuid.uuid4().hex}"
-    try:
-        draft.touch(exist_ok=False)
-        publish(draft, content, path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def publish(draft: Path, content: Any, path: Path) -> None:
-    """Writes to a draft, which must be there, and gives it its name when all of it is on disk."""
-    with open(draft, "r+b") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    _sync(path.parent)
-
-
-def _sync(folder: Path) -> None:
-    """A new name is on disk when its folder is."""
-    if not hasattr(os, "O_DIRECTORY"):  # Windows syncs no folders
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _reason(error: BaseException) -> str:
