@@ -1,16 +1,21 @@
 """`paritylab reproduce` and `paritylab report`."""
 
 import os
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from ..progress import duration, sweep_bar
-from .app import FAILED, INTERRUPTED, AsJson, app, check_writable, kind_to_wrong_input
+from .app import FAILED, INTERRUPTED, AsJson, app, check_writable, code_of_writing, folder, kind_to_wrong_input
 from .printing import print_json, shown, table
+
+if TYPE_CHECKING:
+    from ..experiments.accounts import Damaged
+    from ..sweep.sweep import Sweep
 
 SCALES = ("quick", "paper")
 
@@ -21,12 +26,14 @@ def reproduce(
         list[str] | None, typer.Argument(metavar="[NAME ...]", help="Experiments or papers; none: the headline set.")
     ] = None,
     scale: Annotated[str, typer.Option(help="quick (a laptop, minutes) or paper (the paper's own size).")] = "quick",
-    out: Annotated[Path, typer.Option(help="Folder for figures, data, claims.json, the report and the store.")] = Path(
-        "out/reproduce"
-    ),
+    out: Annotated[
+        Path, typer.Option(help="Folder for figures, data, claims.json, the report and the store.", parser=folder)
+    ] = Path("out/reproduce"),
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder with MNIST's idx or CIFAR-10's binary files; else PARITYLAB_DATA names it."),
+        typer.Option(
+            help="Folder with MNIST's idx or CIFAR-10's binary files; else PARITYLAB_DATA names it.", parser=folder
+        ),
     ] = None,
     executor: Annotated[str | None, typer.Option(help="A Dask cluster: dask://HOST:PORT. This machine if not.")] = None,
     as_json: AsJson = False,
@@ -38,30 +45,45 @@ def reproduce(
         from ..runtime import leave_devices_to_workers
 
         leave_devices_to_workers()
+        from ..experiments.accounts import accounts_in
         from ..experiments.base import chosen
-        from ..sweep.store import Store
+        from ..experiments.reproduce import sweep_of, write_ledger
+        from ..report.page import REPORT, write_report
 
         wanted = chosen(names or [])
         if data is not None:
             use_data(data)
-        check_writable(out)
-        store = Store.create(out / "store", say=lambda text: typer.echo(f"paritylab: {text}", err=True))
-    interrupted, trouble = work_off(wanted, scale, out, store, executor, as_json)
-    from ..experiments.reproduce import write_ledger
-    from ..report.page import write_report
-
-    ledger = [row for row in write_ledger(out) if row["scale"] == scale and named(row, wanted)]
-    page = write_report(out)
+        at: Any = scale
+        first = {wanted[0]: sweep_of(wanted[0], at)}  # data that are missing are said before there is a folder
+        say_damaged(accounts_in(out)[1], out, wanted, scale)
+    done = work_off(wanted, first, scale, out, executor, as_json)
+    code = code_of_writing(lambda: (write_ledger(out), write_report(out)), quiet=done.full)
+    known = [row for about in accounts_in(out)[0] for row in about["claims"]]
+    rows = {row["claim"]: row for row in known if row["scale"] == scale and named(row, wanted)}
+    ledger = [*(rows | {row["claim"]: row for row in done.claims}).values()]
     news = [row for row in ledger if row["recorded"] not in (None, row["verdict"])]
+    page = None if code else str(out / REPORT)
     if as_json:
-        print_json({"claims": ledger, "report": str(page), **({"interrupted": True} if interrupted else {})})
+        print_json({"claims": ledger, "report": page, **({"interrupted": True} if done.interrupted else {})})
     else:
         print_ledger(ledger)
     for row in news:
         typer.echo(f"paritylab: {row['claim']} was recorded as {row['recorded']!r} and now {row['verdict']}.", err=True)
-    if not as_json:
+    if not as_json and page:
         typer.echo(page)
-    raise typer.Exit(INTERRUPTED if interrupted else FAILED if news or trouble else 0)
+    raise typer.Exit(INTERRUPTED if done.interrupted else FAILED if news or done.trouble else code)
+
+
+def say_damaged(damaged: "list[Damaged]", out: Path, wanted: list[str], scale: str) -> None:
+    """Names files of a folder that are damaged, and says what becomes of them."""
+    for each in damaged:
+        made_at, *name = each.path.relative_to(out).parent.parts or (scale,)
+        if made_at == scale and (not name or "/".join(name) in wanted):
+            fate = "it is made again"
+        else:
+            again = f"paritylab reproduce {'/'.join(name)} --scale {made_at}"
+            fate = f"it is left out of the report; make it again with '{again}'"
+        typer.echo(f"paritylab: {each}: {fate}.", err=True)
 
 
 def use_data(folder: Path) -> None:
@@ -75,24 +97,37 @@ def use_data(folder: Path) -> None:
     os.environ[VARIABLE] = str(folder.resolve())
 
 
-def work_off(
-    wanted: list[str], scale: Any, out: Path, store: Any, executor: str | None, quiet: bool
-) -> tuple[bool, bool]:
-    """Does all experiments; whether it was interrupted, and whether some could not be done.
+class Done(NamedTuple):
+    """What came of the experiments of a command."""
 
-    One is drawn and judged in a thread while the workers are busy with others.
-    """
+    claims: list[dict[str, Any]]
+    """Of those that were judged, whether or not they could be written down."""
+    interrupted: bool = False
+    trouble: bool = False
+    """Whether some could not be done."""
+    full: bool = False
+    """Whether the disk takes in no more, which was said."""
+
+
+def work_off(
+    wanted: list[str], planned: "Mapping[str, Sweep]", scale: Any, out: Path, executor: str | None, quiet: bool
+) -> Done:
+    """Does all experiments. One is drawn and judged in a thread while the workers are busy with others."""
     import matplotlib
 
-    from ..experiments.reproduce import IncompleteError, do_runs, write_up
+    from ..documents import DocumentCannotBeWritten, plain
+    from ..experiments.reproduce import IncompleteError, account_of, do_runs, write_account
     from ..sweep.executors import executor_of
     from ..sweep.schedule import StoreCannotBeWritten
+    from ..sweep.store import Store
 
     matplotlib.use("agg")  # windows belong to the main thread, and nothing is shown
-    trouble, written = False, list[Future[None]]()
+    trouble, claims, written = False, list[dict[str, Any]](), list[Future[None]]()
 
-    def write_and_say(name: str, *found: Any) -> None:
-        about = write_up(name, scale, out, *found)
+    def write_and_say(name: str, results: Any, jobs: list[dict[str, Any]]) -> None:
+        about, figures = account_of(name, scale, results, jobs)
+        claims.extend(plain(about["claims"]))
+        write_account(about, figures, results, out)
         typer.echo(f"{name}: {about['title']} ({duration(about['seconds'])} of work)", err=True)
 
     def how_far() -> str:
@@ -100,9 +135,11 @@ def work_off(
 
     try:
         with ThreadPoolExecutor(1) as desk, kind_to_wrong_input(), executor_of(executor) as hands:
+            check_writable(out)
+            store = Store.create(out / "store", say=lambda text: typer.echo(f"paritylab: {text}", err=True))
             with (
                 sweep_bar(quiet, how_far) as watch,
-                closing(do_runs(wanted, scale, store, executor=hands, watch=watch)) as done,
+                closing(do_runs(wanted, scale, store, executor=hands, planned=planned, watch=watch)) as done,
             ):
                 for name, results, jobs in done:
                     if results.missing:
@@ -115,11 +152,11 @@ def work_off(
             for each in written:
                 each.result()
     except KeyboardInterrupt:
-        return True, trouble
-    except StoreCannotBeWritten as error:
+        return Done(claims, interrupted=True, trouble=trouble)
+    except (StoreCannotBeWritten, DocumentCannotBeWritten) as error:
         typer.echo(f"paritylab: {error}", err=True)
-        return False, True
-    return False, trouble
+        return Done(claims, trouble=True, full=True)
+    return Done(claims, trouble=trouble)
 
 
 def named(row: dict[str, Any], wanted: list[str]) -> bool:
@@ -144,26 +181,35 @@ def print_ledger(ledger: list[dict[str, Any]]) -> None:
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(help="A folder that `paritylab reproduce` wrote.")],
+    out: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder that `paritylab reproduce` wrote.", parser=folder)
+    ],
     gallery: Annotated[
-        Path | None, typer.Option(help="Also keep what it holds at paper scale in this folder, with a page.")
+        Path | None,
+        typer.Option(help="Also keep what it holds at paper scale in this folder, with a page.", parser=folder),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the report of a folder again: one HTML file that opens from disk."""
+    """Write the report of a folder again: one HTML file that opens from disk. Nothing outside of it is read."""
     with kind_to_wrong_input():
-        from ..experiments.reproduce import found_in
-        from ..report.page import write_report
+        from ..experiments.accounts import accounts_in
+        from ..report.page import REPORT, write_report
 
-        if not folder.is_dir() or not found_in(folder):
-            raise ValueError(f"{folder} holds no experiment. Write one with 'paritylab reproduce --out {folder}'.")
+        found, damaged = accounts_in(out)
+        if not found and not damaged:
+            raise ValueError(f"{out} holds no experiment. Write one with 'paritylab reproduce --out {out}'.")
+        for each in damaged:
+            typer.echo(f"paritylab: {each} and left out. Make it again with 'paritylab reproduce'.", err=True)
+        code = 0
         if gallery is not None:
             from ..report.gallery import write_gallery
 
             check_writable(gallery, option="--gallery")
-            write_gallery(folder, gallery)
-    page = write_report(folder)
+            code = code_of_writing(lambda: write_gallery(out, gallery))
+        code = code or (code_of_writing(lambda: write_report(out)) if found else FAILED)
+    page = None if code else str(out / REPORT)
     if as_json:
-        print_json({"report": str(page)})
-    else:
+        print_json({"report": page, **({"left_out": [str(each.path) for each in damaged]} if damaged else {})})
+    elif page:
         typer.echo(page)
+    raise typer.Exit(FAILED if damaged else code)

@@ -43,7 +43,7 @@ def named_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
     if not named:
         return None
     place = Path(named)
-    if not place.is_dir():
+    if not os.path.isdir(place):  # unlike a path's own question it has an answer for names that are too long, too
         raise ValueError(f"{place} is not a folder. Name one that holds MNIST or CIFAR-10 with --data or {VARIABLE}.")
     return place
 

@@ -6,6 +6,7 @@ against their SHA-256, whatever they are packed with.
 """
 
 import hashlib
+import io
 import os
 import tempfile
 import urllib.request
@@ -17,7 +18,7 @@ import numpy as np
 
 from ..runtime import cache_folder
 from .data_sets import CIFAR10, MNIST, VARIABLE, Images, named_folder, path_in
-from .idx import contents, parse_idx, unpacked
+from .idx import LARGEST, contents, idx_bytes, parse_idx, unpacked
 
 FILES = {
     "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
@@ -57,7 +58,7 @@ def mnist(folder: str | os.PathLike[str] | None = None, *, download: bool = True
         if not download:
             raise ValueError(f"MNIST is not on this machine. {WHAT_TO_DO}")
         place = fetch()
-    data = {name: contents(path_in(place, name)) for name in FILES}
+    data = {name: contents(path_in(place, name), idx_bytes) for name in FILES}
     arrays = {name: parse_idx(data[name], str(path_in(place, name))) for name in FILES}
     parts = [_paired(arrays[f"{part}-images-idx3-ubyte"], arrays[f"{part}-labels-idx1-ubyte"], part, place)
              for part in ("train", "t10k")]  # fmt: skip
@@ -153,8 +154,8 @@ def _downloaded(name: str) -> bytes:
         address = f"{mirror}{name}.gz"
         try:
             with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as answer:
-                raw: bytes = answer.read()
-            if hashlib.sha256(unpacked(raw, address)).hexdigest() == FILES[name]:
+                raw: bytes = answer.read(LARGEST)
+            if hashlib.sha256(unpacked(io.BytesIO(raw), address, idx_bytes)).hexdigest() == FILES[name]:
                 return raw
             problem = f"{address} has other contents than it should have"
         except (OSError, HTTPException) as error:  # no network, no such address, an answer that breaks off

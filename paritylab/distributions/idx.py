@@ -1,35 +1,74 @@
-"""Arrays of bytes in idx files, the format of MNIST: gzipped or not, whole or not at all."""
+"""Arrays of bytes in idx files, the format of MNIST: gzipped or not, whole or not at all.
 
+A file is unpacked as far as its header asks for, and no further: a small one can stand for gigabytes.
+"""
+
+import contextlib
 import gzip
 import math
 import zlib
+from collections.abc import Callable, Iterator
+from io import BufferedIOBase
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import UInt8
 
+from ..documents import check_regular
+
 GZIP = b"\x1f\x8b"
 BYTES = 8
 """The code of unsigned bytes, the one type of entry that the digits have."""
+MOST_AXES = 3
+LARGEST = 2**26
+"""Bytes that a file may unpack to. The largest of MNIST has 47,040,016, and one of CIFAR-10 30,730,000."""
 
 
-def contents(path: Path) -> bytes:
-    """The bytes of a file, unpacked where it is gzipped."""
+def contents(path: Path, read: Callable[[BufferedIOBase], bytes]) -> bytes:
+    """What `read` takes of a file, unpacked where it is gzipped."""
     try:
-        raw = path.read_bytes()
+        check_regular(path)
+        with open(path, "rb") as file:
+            return unpacked(file, str(path), read)
     except OSError as error:
         raise ValueError(f"{path} cannot be read ({error.strerror or error}). Choose another folder.") from None
-    return unpacked(raw, str(path))
 
 
-def unpacked(raw: bytes, name: str) -> bytes:
-    """The same bytes, or what they are the gzipped form of."""
-    if not raw.startswith(GZIP):
-        return raw
+def unpacked(file: BufferedIOBase, name: str, read: Callable[[BufferedIOBase], bytes]) -> bytes:
+    """What `read` takes of the bytes of a file, or of what they are the gzipped form of."""
+    packed = file.read(len(GZIP)) == GZIP
+    file.seek(0)
+    if not packed:
+        return read(file)
+    with _gzip_stream(file, name) as stream:
+        return read(stream)
+
+
+@contextlib.contextmanager
+def _gzip_stream(file: BufferedIOBase, name: str) -> Iterator[BufferedIOBase]:
     try:
-        return gzip.decompress(raw)
+        with gzip.open(file) as stream:
+            yield stream
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise ValueError(f"{name} is truncated or damaged: its gzip stream does not end. Copy it again.") from None
+
+
+def idx_bytes(file: BufferedIOBase) -> bytes:
+    """An idx file as far as its header asks for, and one byte more if there is one; of another file the beginning."""
+    head = file.read(4 + 4 * MOST_AXES)
+    return head + file.read(max(0, min(asked_for(head), LARGEST) + 1 - len(head)))
+
+
+def asked_for(head: bytes) -> int:
+    """How many bytes the header of an idx file asks for in all; 0 if it is none."""
+    if len(head) < 4 or head[:2] != b"\0\0" or head[2] != BYTES or not 1 <= head[3] <= MOST_AXES:
+        return 0
+    return 4 + 4 * head[3] + math.prod(_shape(head))
+
+
+def _shape(head: bytes) -> tuple[int, ...]:
+    first = 4 + 4 * head[3]
+    return tuple(int.from_bytes(head[place : place + 4], "big") for place in range(4, min(first, len(head)), 4))
 
 
 def parse_idx(data: bytes, name: str) -> UInt8[np.ndarray, "..."]:
@@ -38,15 +77,16 @@ def parse_idx(data: bytes, name: str) -> UInt8[np.ndarray, "..."]:
     >>> parse_idx(bytes([0, 0, 8, 1, 0, 0, 0, 3, 5, 0, 4]), "labels").tolist()
     [5, 0, 4]
     """
-    if len(data) < 4 or data[:2] != b"\0\0" or data[2] != BYTES or not 1 <= data[3] <= 3:
+    whole = asked_for(data)
+    if not whole:
         raise ValueError(
             f"{name} is not an idx file of bytes: it begins with {data[:4].hex(' ') or 'nothing'}, and should with "
             "00 00 08 and the number of axes. Copy it again."
         )
-    first = 4 + 4 * data[3]
-    shape = tuple(int.from_bytes(data[place : place + 4], "big") for place in range(4, min(first, len(data)), 4))
-    whole = first + math.prod(shape)
-    if len(data) != whole:
-        problem = "truncated" if len(data) < whole else "too long"
-        raise ValueError(f"{name} is {problem}: {len(data)} bytes, where its header asks for {whole}. Copy it again.")
-    return np.frombuffer(data, np.uint8, offset=first).reshape(shape)
+    if whole > LARGEST:
+        raise ValueError(f"The header of {name} asks for {whole} bytes, and {LARGEST} are allowed. Copy it again.")
+    if len(data) > whole:
+        raise ValueError(f"{name} is too long: its header asks for {whole} bytes, and it has more. Copy it again.")
+    if len(data) < whole:
+        raise ValueError(f"{name} is truncated: {len(data)} bytes, where its header asks for {whole}. Copy it again.")
+    return np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(_shape(data))

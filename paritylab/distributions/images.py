@@ -5,8 +5,9 @@ made up here stand in where there is none, and say so.
 """
 
 import os
+import warnings
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -15,13 +16,16 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray, UInt8
 
+from ..documents import check_regular
 from .base import AbstractDistribution, Examples, Support
 from .data_sets import CIFAR10, VARIABLE, Images, named_folder
 from .idx import contents
 
-CIFAR_SIDE, CIFAR_RECORD = 32, 1 + 3 * 32 * 32
+CIFAR_SIDE, CIFAR_RECORD, MOST_RECORDS = 32, 1 + 3 * 32 * 32, 10_000
 CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 ENDINGS = (".png", ".jpg", ".jpeg")
+FORMATS = ("PNG", "JPEG")
+"""Whatever the ending says, no other format is tried: some of them start programs."""
 TEST_SHARE = 5
 """Of a folder that has no test part, every fifth image of a class is kept for testing."""
 
@@ -45,7 +49,7 @@ def cifar10(folder: str | os.PathLike[str] | None = None) -> ImageSet:
     """CIFAR-10 from its binary version: every `data_batch_*.bin` that is there, and `test_batch.bin`.
 
     A record is a byte with the class and 3,072 bytes of pixels, red, green and blue, row by row
-    (Krizhevsky 2009). Files with fewer records than the original have are a sample of it.
+    (Krizhevsky 2009). Files with fewer records than the 10,000 that the original have are a sample of it.
 
     >>> cifar10("nowhere")
     Traceback (most recent call last):
@@ -70,7 +74,9 @@ def cifar10(folder: str | os.PathLike[str] | None = None) -> ImageSet:
 
 
 def _records(path: Path) -> Images:
-    data = np.frombuffer(contents(path), np.uint8)
+    data = np.frombuffer(contents(path, lambda file: file.read(MOST_RECORDS * CIFAR_RECORD + 1)), np.uint8)
+    if data.size > MOST_RECORDS * CIFAR_RECORD:
+        raise ValueError(f"{path} has more than the {MOST_RECORDS:,} records of a file of CIFAR-10. Copy it again.")
     if not data.size or data.size % CIFAR_RECORD:
         raise ValueError(
             f"{path} has {data.size} bytes, which is no number of records of {CIFAR_RECORD} bytes. Copy it again."
@@ -130,16 +136,29 @@ def _folder(place: Path, classes: tuple[str, ...], side: int, most: int | None) 
 
 
 def _image(path: Path, side: int) -> UInt8[np.ndarray, "side side 3"]:
-    from PIL import Image
-
-    try:
-        with Image.open(path) as opened:
-            image = opened.convert("RGB")
-    except (OSError, SyntaxError):  # what PIL says of a file that ends early, and of a broken one
-        raise ValueError(f"{path} is not an image that can be read. Remove it, or copy it again.") from None
+    image = rgb_image(path)
     edge = min(image.size)
     left, top = (image.width - edge) // 2, (image.height - edge) // 2
     return np.asarray(image.resize((side, side), box=(left, top, left + edge, top + edge)), np.uint8)
+
+
+def rgb_image(path: Path) -> Any:
+    """The image of PIL in a PNG or JPEG file, in colours."""
+    from PIL import Image
+
+    check_regular(path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(path, formats=FORMATS) as opened:
+                return opened.convert("RGB")
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise ValueError(
+            f"{path} has more than the {Image.MAX_IMAGE_PIXELS:,} pixels that an image may have. Remove it, or scale "
+            "it down."
+        ) from None
+    except (OSError, SyntaxError, ValueError):  # what PIL says of a file that ends early, and of a broken one
+        raise ValueError(f"{path} is not an image that can be read. Remove it, or copy it again.") from None
 
 
 def made_up_images(images: int = 2000, classes: int = 10, side: int = 32) -> ImageSet:

@@ -1,8 +1,8 @@
 """From an experiment to a folder: its runs, figures, data and verdicts."""
 
 import inspect
-import json
-from collections.abc import Callable, Generator, Iterable, Iterator
+import io
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import asdict, is_dataclass
@@ -11,8 +11,9 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import pyarrow.parquet as pq
+from matplotlib.figure import Figure
 
-from ..documents import document
+from ..documents import document, make_folder, write_whole
 from ..figures import LOOK, save
 from ..interruptions import hears_once
 from ..progress import Progress
@@ -21,10 +22,9 @@ from ..sweep.executors import given_or_local
 from ..sweep.schedule import Job, Scheduler
 from ..sweep.store import Store
 from ..sweep.sweep import Results, Sweep
+from .accounts import ABOUT, LEDGER, Account, found_in
 from .base import Claim, Experiment, Measured, Scale, judge, load
 
-ABOUT = "experiment.json"
-LEDGER = "claims.json"
 ORIGIN = ("version", "commit", "device", "python", "jax", "matmul_precision")
 JOB = ("what", "runs", "started", "training_seconds", "seconds", "flags")
 """What is kept of the manifest of each job."""
@@ -53,21 +53,21 @@ def do_runs(
     store: Store,
     *,
     executor: Executor,
+    planned: Mapping[str, Sweep] | None = None,
     watch: Callable[[Progress], None] | None = None,
 ) -> Generator[tuple[str, Results, list[dict[str, Any]]], None, None]:
     """The runs of each experiment and the manifests of the jobs behind them, as soon as they are there.
 
-    A worker for whom one experiment has no more to do begins with the next. If that one cannot be planned, because data
-    are missing, say, those before it are finished first.
+    A worker for whom one experiment has no more to do begins with the next, which is planned then unless it is among
+    those `planned`. If it cannot be planned, because data are missing, say, those before it are finished first.
     """
     under_way: dict[str, tuple[Sweep, list[Job]]] = {}
     wrong: list[ValueError] = []
 
     def lots() -> Iterator[list[Job]]:
         for name in names:
-            experiment = load(name)
             try:
-                sweep = Sweep(experiment.plan(experiment.SETTINGS[scale]))
+                sweep = planned[name] if planned and name in planned else sweep_of(name, scale)
                 jobs = sweep.jobs(getattr(executor, "platform", None))
             except ValueError as error:
                 wrong.append(error)
@@ -87,16 +87,37 @@ def do_runs(
         raise wrong[0]
 
 
-def write_up(name: str, scale: Scale, out: Path, results: Results, jobs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Judges the runs of an experiment, draws them, and writes it all to a folder; also returns what it wrote.
+def sweep_of(name: str, scale: Scale) -> Sweep:
+    """All that an experiment wants to be done."""
+    experiment = load(name)
+    return Sweep(experiment.plan(experiment.SETTINGS[scale]))
+
+
+def write_up(name: str, scale: Scale, out: Path, results: Results, jobs: list[dict[str, Any]]) -> Account:
+    """Judges the runs of an experiment, draws them, and writes it all to a folder; also returns what it wrote."""
+    about, figures = account_of(name, scale, results, jobs)
+    write_account(about, figures, results, out)
+    return about
+
+
+DATA = ("runs.csv", "runs.parquet")
+
+
+def account_of(
+    name: str, scale: Scale, results: Results, jobs: list[dict[str, Any]]
+) -> tuple[Account, dict[str, Figure]]:
+    """What became of an experiment's claims, and its figures by name.
 
     It asks no store, which may be growing meanwhile in another thread.
     """
     experiment = load(name)
     settings = experiment.SETTINGS[scale]
-    folder = out / scale / name
-    folder.mkdir(parents=True, exist_ok=True)
     seconds = sum(job["seconds"] for job in jobs)
+    claims = [
+        row_of(name, claim, measured, scale, seconds) for claim, measured in judged(experiment, settings, results)
+    ]
+    with plt.rc_context(LOOK):
+        figures = experiment.plot(settings, results)
     about = {
         "experiment": name,
         "title": EXPERIMENTS[name].title,
@@ -105,16 +126,27 @@ def write_up(name: str, scale: Scale, out: Path, results: Results, jobs: list[di
         "text": inspect.cleandoc(experiment.__doc__ or ""),
         "settings": plainly(settings),
         "command": f"paritylab reproduce {name} --scale {scale}",
-        "claims": [
-            row_of(name, claim, measured, scale, seconds) for claim, measured in judged(experiment, settings, results)
-        ],
-        "figures": figures_of(experiment, settings, results, folder),
-        "data": data_of(results, folder),
+        "claims": claims,
+        "figures": [f"{figure}.png" for figure in figures],
+        "data": [*DATA],
         "origins": origins_of(jobs),
         "jobs": [{name: job.get(name) for name in JOB} for job in jobs],
     }
-    (folder / ABOUT).write_text(document(about))
-    return about
+    return about, figures
+
+
+def write_account(about: Account, figures: Mapping[str, Figure], results: Results, out: Path) -> None:
+    """Writes the figures, the runs, and at the end the account that names them."""
+    folder = out / about["scale"] / about["experiment"]
+    make_folder(folder)
+    for name, figure in figures.items():
+        save(figure, folder / name)
+    table, rows = DATA
+    write_whole(folder / table, results.table().to_csv(index=False))  # without curves
+    buffer = io.BytesIO()
+    pq.write_table(results.arrow, buffer, compression="zstd")
+    write_whole(folder / rows, buffer.getvalue())
+    write_whole(folder / ABOUT, document(about))
 
 
 class IncompleteError(RuntimeError):
@@ -162,35 +194,14 @@ def origins_of(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [dict(zip(ORIGIN, origin, strict=True)) for origin in origins]
 
 
-def figures_of(experiment: Experiment, settings: Any, results: Results, folder: Path) -> list[str]:
-    """Writes the figures as PNG and PDF; the names of the PNGs."""
-    with plt.rc_context(LOOK):
-        figures = experiment.plot(settings, results)
-    return [save(figure, folder / name)[0].name for name, figure in figures.items()]
-
-
-def data_of(results: Results, folder: Path) -> list[str]:
-    """Writes the runs, without curves as CSV and with them as Parquet."""
-    results.table().to_csv(folder / "runs.csv", index=False)
-    pq.write_table(results.arrow, folder / "runs.parquet", compression="zstd")
-    return ["runs.csv", "runs.parquet"]
-
-
 def plainly(settings: Any) -> dict[str, str]:
     """The settings as words."""
     fields = asdict(settings) if is_dataclass(settings) and not isinstance(settings, type) else dict(settings)
     return {name: str(value) for name, value in fields.items()}
 
 
-def found_in(out: Path) -> list[dict[str, Any]]:
-    """All experiments that a folder holds, in the order of the registry."""
-    known = {name: place for place, name in enumerate(EXPERIMENTS)}
-    found = [json.loads(path.read_text()) for path in sorted(out.glob(f"*/*/*/{ABOUT}"))]
-    return sorted(found, key=lambda about: (about["scale"] != "quick", known.get(about["experiment"], len(known))))
-
-
 def write_ledger(out: Path) -> list[dict[str, Any]]:
     """`claims.json`: the claims of all experiments that the folder holds."""
     ledger = [claim for about in found_in(out) for claim in about["claims"]]
-    (out / LEDGER).write_text(document(ledger))
+    write_whole(out / LEDGER, document(ledger))
     return ledger

@@ -5,18 +5,17 @@ Each exhibit is a folder with its figures, `experiment.json` (settings, claims, 
 """
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from PIL import Image
 
-from ..documents import document
+from ..distributions.images import rgb_image
+from ..documents import document, make_folder, write_whole
+from ..experiments.accounts import ABOUT, check_inside, checked, found_in, loaded, place_of, sift
 from ..experiments.base import load
-from ..experiments.reproduce import ABOUT, found_in
-from ..registry import EXPERIMENTS, PAPERS
+from ..registry import PAPERS
 from ..sweep.sweep import Results
 from .page import number
 
@@ -35,15 +34,17 @@ def write_gallery(out: Path, gallery: Path) -> Path:
     for about in exhibits(gallery):
         _explain(about, gallery)
     page = gallery / "index.md"
-    page.write_text(_page([_exhibit(about) for about in exhibits(gallery)]))
+    write_whole(page, _page([_exhibit(about) for about in exhibits(gallery)]))
     return page
 
 
 def exhibits(gallery: Path) -> list[dict[str, Any]]:
     """All of a gallery, in the order of the registry."""
-    known = {name: place for place, name in enumerate(EXPERIMENTS)}
-    found = [json.loads(path.read_text()) for path in gallery.glob(f"*/{ABOUT}")]
-    return sorted(found, key=lambda about: known.get(about["experiment"], len(known)))
+    read = lambda path: checked(loaded(path, gallery), path.parent)
+    found, damaged = sift(sorted(gallery.glob(f"*/{ABOUT}")), read)
+    if damaged:
+        raise ValueError(f"{damaged[0]}. Take it from the gallery, or make it again.")
+    return sorted(found, key=place_of)
 
 
 def results_of(about: dict[str, Any], gallery: Path) -> Results:
@@ -53,7 +54,7 @@ def results_of(about: dict[str, Any], gallery: Path) -> Results:
 
 
 def _keep(about: dict[str, Any], source: Path, place: Path) -> None:
-    table = pq.read_table(source / "runs.parquet")
+    table = _table(source / "runs.parquet")
     table = table.drop_columns([name for name in LEFT_OUT if name in table.column_names])
     table = table.replace_schema_metadata(None)  # a store's own; where the runs come from is in `experiment.json`
     whole, content = True, _bytes(table)
@@ -64,13 +65,28 @@ def _keep(about: dict[str, Any], source: Path, place: Path) -> None:
         content = _bytes(table.drop_columns([name for name in OF_EACH_RUN if name in table.column_names]))
     if len(content) > LARGEST:
         raise ValueError(f"The table of {about['experiment']} has {len(content)} bytes, more than {LARGEST}.")
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "runs.parquet").write_bytes(content)
-    for name in about["figures"]:
-        # A figure has few colours: a third of the bytes, and no difference that can be seen.
-        picture = Image.open(source / name).convert("RGB").quantize(64)
-        picture.save(place / name, optimize=True)
-    (place / ABOUT).write_text(document({**about, "data": ["runs.parquet"], "curves_kept": whole}))
+    pictures = {name: _few_colours(source / name) for name in about["figures"]}
+    make_folder(place)
+    for name, picture in pictures.items():
+        write_whole(place / name, picture)
+    write_whole(place / "runs.parquet", content)
+    write_whole(place / ABOUT, document({**about, "data": ["runs.parquet"], "curves_kept": whole}))
+
+
+def _table(path: Path) -> pa.Table:
+    try:
+        check_inside(path, path.parent)
+        return pq.read_table(path)
+    except (ValueError, OSError, pa.ArrowException) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{path} is damaged ({reason:.200}). Make it again with 'paritylab reproduce'.") from None
+
+
+def _few_colours(path: Path) -> bytes:
+    """A figure has few colours: a third of the bytes, and no difference that can be seen."""
+    buffer = io.BytesIO()
+    rgb_image(path).quantize(64).save(buffer, format="PNG", optimize=True)
+    return buffer.getvalue()
 
 
 def _explain(about: dict[str, Any], gallery: Path) -> None:
@@ -78,8 +94,9 @@ def _explain(about: dict[str, Any], gallery: Path) -> None:
     experiment = load(about["experiment"])
     known = {claim.name: claim for claim in experiment.claims(experiment.SETTINGS["paper"])}
     for row in about["claims"]:
-        row["explanation"] = known[row["claim"].removeprefix(f"{about['experiment']}/")].explanation
-    (gallery / about["experiment"].replace("/", "-") / ABOUT).write_text(document(about))
+        claim = known.get(row["claim"].removeprefix(f"{about['experiment']}/"))
+        row["explanation"] = row["explanation"] if claim is None else claim.explanation
+    write_whole(gallery / about["experiment"].replace("/", "-") / ABOUT, document(about))
 
 
 def _bytes(table: pa.Table) -> bytes:
@@ -98,7 +115,7 @@ def _exhibit(about: dict[str, Any]) -> str:
         for claim in about["claims"]
         if claim["verdict"] != "holds" and claim["explanation"]
     )
-    origins = "; ".join(f"{each['device']}, commit {str(each['commit'])[:10]}" for each in about["origins"])
+    origins = "; ".join(f"{each.get('device')}, commit {str(each.get('commit'))[:10]}" for each in about["origins"])
     return (
         f"## {name}: {about['title']}\n\n{pictures}\n\n"
         f"| claim | paper | ours | 95% interval | accepted | verdict |\n|---|---|---|---|---|---|\n{rows}\n{why}\n\n"

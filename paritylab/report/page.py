@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..experiments.reproduce import found_in
+from ..documents import write_whole
+from ..experiments.accounts import found_in
 from ..registry import PAPERS
 
 HERE = Path(__file__).parent
@@ -16,9 +17,9 @@ VERDICTS = {"holds": "✓ holds", "fails": "✗ fails", "inconclusive": "? incon
 
 
 def write_report(out: Path) -> Path:
-    """The report of all experiments in a folder."""
+    """The report of all experiments in a folder whose accounts are whole."""
     page = out / REPORT
-    page.write_text(html(found_in(out), out), encoding="utf-8")
+    write_whole(page, html(found_in(out), out))
     return page
 
 

@@ -5,6 +5,7 @@ import hashlib
 import importlib.util
 import math
 import sys
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -120,7 +121,8 @@ def test_a_full_disk_leaves_nothing(tiny, monkeypatch):
     ("changed", "message"),
     [
         ({"train_images": CONTENTS[IMAGES][:-5]}, "ubyte is truncated: 59 bytes, where its header asks for 64. Copy"),
-        ({"train_images": CONTENTS[IMAGES] + b"0"}, "ubyte is too long: 65 bytes, where its header asks for 64."),
+        ({"train_images": CONTENTS[IMAGES] + b"0"}, "ubyte is too long: its header asks for 64 bytes, and it has mor"),
+        ({"train_images": bytes([0, 0, 8, 3, *[255] * 12])}, "ubyte asks for 79228162458924105385300197391 bytes, and"),
         ({"train_images": CONTENTS[IMAGES][:6]}, "ubyte is truncated: 6 bytes, where its header asks for "),
         ({"train_images": gzip.compress(CONTENTS[IMAGES])[:-5]}, "is truncated or damaged: its gzip stream does not"),
         ({"train_images": b"PNG"}, "is not an idx file of bytes: it begins with 50 4e 47, and should with 00 00 08"),
@@ -134,6 +136,17 @@ def test_files_that_are_not_as_they_should_be(tiny, changed, message):
     with pytest.raises(ValueError) as said:
         mnist(lay(tiny / "data", **changed))
     assert message in str(said.value) and "\n" not in str(said.value)
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_not_unpacked(tiny):
+    """It is read as far as its header asks for, and one byte more."""
+    folder = lay(tiny / "data", train_images=gzip.compress(CONTENTS[IMAGES] + bytes(2**25)))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="train-images-idx3-ubyte is too long: its header asks for 64 bytes"):
+        mnist(folder)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**22
 
 
 def test_the_small_digits_are_those_of_scikit_learn(monkeypatch):

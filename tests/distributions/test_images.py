@@ -1,5 +1,8 @@
 """Images from files, patches of them, and what is said of folders without."""
 
+import gzip
+import os
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -94,6 +97,39 @@ def test_files_that_end_early_or_cannot_be_read_are_named(cifar, tmp_path):
     (cifar / "data_batch_2.bin").mkdir()
     with pytest.raises(ValueError, match=r"data_batch_2.bin cannot be read \(Is a directory\)"):
         pl.cifar10()
+
+
+@pytest.mark.parametrize("side", [12, 20], ids=["some", "many"])
+def test_images_of_too_many_pixels_are_named(side, tmp_path, monkeypatch):
+    """PIL warns of the first, and refuses the second."""
+    (tmp_path / "a").mkdir()
+    Image.new("RGB", (side, side)).save(tmp_path / "a" / "1.png")
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+    with pytest.raises(ValueError, match=r"1.png has more than the 100 pixels that an image may have. Remove it"):
+        pl.image_folder(tmp_path)
+
+
+def test_no_other_format_is_tried_than_the_endings_say(tmp_path):
+    (tmp_path / "a").mkdir()
+    Image.new("RGB", (4, 4)).save(tmp_path / "a" / "1.png", format="BMP")
+    with pytest.raises(ValueError, match=r"1.png is not an image that can be read"):
+        pl.image_folder(tmp_path)
+
+
+def test_pipes_and_files_beyond_their_size_are_not_read(cifar, tmp_path, monkeypatch):
+    (tmp_path / "pictures" / "a").mkdir(parents=True)
+    os.mkfifo(tmp_path / "pictures" / "a" / "1.png")
+    with pytest.raises(ValueError, match=r"1.png is a pipe, and not a file"):
+        pl.image_folder(tmp_path / "pictures")
+    os.mkfifo(cifar / "data_batch_2.bin")
+    with pytest.raises(ValueError, match=r"data_batch_2.bin is a pipe, and not a file"):
+        pl.cifar10()
+    (cifar / "data_batch_2.bin").unlink()
+    (cifar / "data_batch_2.bin").write_bytes(gzip.compress(bytes(10_001 * CIFAR_RECORD)))
+    with pytest.raises(ValueError, match=r"data_batch_2.bin has more than the 10,000 records of a file of CIFAR-10."):
+        pl.cifar10()
+    with pytest.raises(ValueError, match="is not a folder"):
+        pl.cifar10(300 * "a")
 
 
 def test_wrong_data_is_said(cifar, tmp_path):

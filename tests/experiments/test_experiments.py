@@ -3,7 +3,9 @@
 import dataclasses
 import json
 import math
+import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,9 +14,11 @@ from typer.testing import CliRunner
 
 import paritylab as pl
 from paritylab.cli import app
+from paritylab.distributions.digits import FILES
 from paritylab.experiments import reproduce
 from paritylab.experiments.base import Claim, Measured, Region, chosen, exactly, judge, load, within_factor
 from paritylab.registry import EXPERIMENTS, PAPERS, ExperimentEntry
+from paritylab.report.page import write_report
 from paritylab.sweep import Call, Sweep
 
 HEADLINE = "hidden-progress/fig1-left"
@@ -198,6 +202,89 @@ def test_a_verdict_that_is_news_is_said_and_exits_1(register, tmp_path):
     done = run("reproduce", "--out", tmp_path)
     assert done.exit_code == 1
     assert "paritylab: toys/squares/largest was recorded as 'fails' and now holds.\n" in done.stderr
+
+
+@pytest.fixture
+def done(register, tmp_path) -> Path:
+    """A folder in which the toy experiment is done, so that no worker has to start for it again."""
+    register()
+    with ThreadPoolExecutor(1) as executor:
+        store = pl.sweep.Store.create(tmp_path / "store")
+        reproduce.reproduce("toys/squares", "quick", tmp_path, store, executor=executor)
+    reproduce.write_ledger(tmp_path)
+    write_report(tmp_path)
+    return tmp_path
+
+
+def test_damaged_documents_are_named_and_made_again(done):
+    account = done / "quick" / "toys" / "squares" / "experiment.json"
+    documents = account, done / "claims.json", done / "report.html"
+    whole = [path.read_text() for path in documents]
+    other = done / "paper" / "toys" / "squares" / "experiment.json"
+    other.parent.mkdir(parents=True)
+    for path in (other, *documents):
+        path.write_text(whole[0][:100])
+    said = run("reproduce", "--out", done, "--json")
+    assert said.exit_code == 0 and len(json.loads(said.stdout)["claims"]) == 1
+    fates = (
+        (other, "left out of the report; make it again with 'paritylab reproduce toys/squares --scale paper'."),
+        (account, "it is made again."),
+        (done / "claims.json", "it is made again."),
+    )
+    for line, (path, fate) in zip(said.stderr.splitlines()[:3], fates, strict=True):
+        assert line.startswith(f"paritylab: {path} is damaged (it is no JSON: ") and line.endswith(fate), line
+    assert [path.read_text() for path in documents] == whole and other.read_text() == whole[0][:100]
+
+
+def test_a_full_disk_leaves_documents_as_they_were_and_claims_are_still_printed(done, monkeypatch):
+    before = {path: path.read_bytes() for path in done.rglob("*") if path.is_file()}
+    replace = os.replace
+
+    def full(source, target):
+        if "store" not in Path(target).parts:
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    said = run("reproduce", "--out", done, "--json")
+    assert said.exit_code == 1, said.exception
+    (claim,) = json.loads(said.stdout)["claims"]
+    assert (claim["claim"], claim["verdict"], json.loads(said.stdout)["report"]) == (
+        "toys/squares/largest",
+        "holds",
+        None,
+    )
+    assert said.stderr.count("\n") == 1 and "cannot be written (No space left on device); what was" in said.stderr
+    assert {path: path.read_bytes() for path in done.rglob("*") if path.is_file()} == before
+    for name in ("claims.json", "report.html"):  # where the experiment's own folder can take in its documents
+        monkeypatch.setattr(os, "replace", lambda source, target, name=name: (
+            full(source, target) if Path(target).name == name else replace(source, target)
+        ))  # fmt: skip
+        told = run("reproduce", "--out", done)
+        assert told.exit_code == 1 and "toys/squares/largest" in told.stdout and told.stderr.count("paritylab: ") == 1
+
+
+@pytest.mark.parametrize("words", [(), ("--executor", "nowhere")], ids=["data", "executor"])
+def test_wrong_data_or_executors_leave_no_files(register, monkeypatch, tmp_path, words):
+    def plan(settings):
+        raise ValueError("There are no images here.")
+
+    register()
+    if not words:
+        monkeypatch.setattr(sys.modules["paritylab.experiments.toy"], "plan", plan)
+    done = run("reproduce", "--out", tmp_path / "out", *words)
+    assert (done.exit_code, done.stdout) == (2, "") and done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_wrong_folder_of_mnist_leaves_no_files(monkeypatch, tmp_path):
+    """It has files of the right names, and another content."""
+    for name in FILES:
+        (tmp_path / name).write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 1, 5]))
+    monkeypatch.setenv("PARITYLAB_DATA", "")  # taken back at the end
+    done = run("reproduce", "learning-parities/mnist", "--out", tmp_path / "out", "--data", tmp_path)
+    assert (done.exit_code, done.stdout) == (2, "") and "Copy both files from one place." in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_claims_without_measurements_are_a_mistake_of_the_experiment(register, tmp_path):

@@ -1,10 +1,13 @@
 """The gallery: what it holds is what its tables say."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from paritylab.documents import DocumentCannotBeWritten
 from paritylab.experiments.base import judge, load
 from paritylab.report.gallery import LARGEST, exhibits, results_of, write_gallery
 
@@ -49,14 +52,49 @@ def test_the_page_shows_every_exhibit_and_says_what_the_experiments_say():
             assert row["statement"].split("|")[0] in page
 
 
-def test_a_table_that_is_too_large_is_said(tmp_path, monkeypatch):
+@pytest.fixture
+def out(tmp_path) -> Path:
+    """A folder as `reproduce` leaves it, of one exhibit."""
     source = GALLERY / "hidden-progress-fig8"
     about = json.loads((source / "experiment.json").read_text())
     place = tmp_path / "paper" / about["experiment"]
     place.mkdir(parents=True)
     for path in source.iterdir():
         (place / path.name).write_bytes(path.read_bytes())
+    return tmp_path
+
+
+def test_a_table_that_is_too_large_is_said(out, monkeypatch):
     monkeypatch.setattr("paritylab.report.gallery.LARGEST", 1000)
     with pytest.raises(ValueError, match="more than 1000"):
-        write_gallery(tmp_path, tmp_path / "gallery")
-    assert not (tmp_path / "gallery" / "hidden-progress-fig8").exists()
+        write_gallery(out, out / "gallery")
+    assert not (out / "gallery" / "hidden-progress-fig8").exists()
+
+
+def test_what_cannot_be_read_or_written_leaves_the_gallery_as_it_was(out, monkeypatch):
+    assert write_gallery(out, out / "gallery").exists()
+    kept = {path: path.read_bytes() for path in (out / "gallery").rglob("*") if path.is_file()}
+    assert {path.name for path in kept} >= {"index.md", "experiment.json", "runs.parquet"}
+    place = out / "paper" / "hidden-progress" / "fig8"
+    account = json.loads((place / "experiment.json").read_text())
+    (place / "experiment.json").write_text(json.dumps({**account, "title": "another"}))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", raise_full)
+        with pytest.raises(DocumentCannotBeWritten, match="No space left on device"):
+            write_gallery(out, out / "gallery")
+    table = (place / "runs.parquet").read_bytes()
+    (place / "runs.parquet").write_bytes(table[:-10])
+    with pytest.raises(ValueError, match=r"runs.parquet is damaged \(.*\). Make it again with 'paritylab reproduce'."):
+        write_gallery(out, out / "gallery")
+    (place / "runs.parquet").write_bytes(table)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+    with pytest.raises(ValueError, match="has more than the 100 pixels"):
+        write_gallery(out, out / "gallery")
+    assert {path: path.read_bytes() for path in (out / "gallery").rglob("*") if path.is_file()} == kept
+    (out / "gallery" / "hidden-progress-fig8" / "experiment.json").write_text("{")
+    with pytest.raises(ValueError, match=r"experiment.json is damaged \(it is no JSON"):
+        exhibits(out / "gallery")
+
+
+def raise_full(*_):
+    raise OSError(28, "No space left on device")

@@ -1,12 +1,16 @@
 """The report: all that it must say, whole in one file, and usable in a browser."""
 
+import json
+import os
 from html.parser import HTMLParser
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
 from browsing import check
+from typer.testing import CliRunner
 
+from paritylab.cli import app
 from paritylab.documents import document
 from paritylab.report.page import write_report
 
@@ -47,6 +51,124 @@ def out(tmp_path) -> Path:
         }
         (folder / "experiment.json").write_text(document(about))
     return tmp_path
+
+
+HOSTILE = {
+    "a figure outside": ({"figures": ["../../../../secret.png"]}, "its field 'figures' is not as it should be"),
+    "a figure by its path": ({"figures": ["/etc/passwd"]}, "its field 'figures' is not as it should be"),
+    "no name": ({"figures": [""]}, "its field 'figures' is not as it should be"),
+    "a figure that is none": ({"figures": ["runs.csv"]}, "its figure runs.csv is no PNG"),
+    "no figure": ({"figures": ["none.png"]}, "its figure none.png is missing"),
+    "data elsewhere": ({"data": ["//example.org/x"]}, "its field 'data' is not as it should be"),
+    "another experiment": ({"experiment": "toys/others"}, "it is about quick/toys/others"),
+    "another folder": ({"experiment": "../../.."}, "it is about quick/../../.."),
+    "a number as title": ({"title": 3}, "its field 'title' is not as it should be"),
+    "half a letter": ({"title": "\ud800"}, "its field 'title' is not as it should be"),
+    "seconds in words": ({"seconds": "long"}, "its field 'seconds' is not as it should be"),
+    "endless seconds": ({"seconds": 10**400}, "its field 'seconds' is not as it should be"),
+    "claims in words": ({"claims": "none"}, "its field 'claims' is not as it should be"),
+    "a claim in words": ({"claims": ["none"]}, "its field 'claim' is not as it should be"),
+    "an empty claim": ({"claims": [{}]}, "its field 'claim' is not as it should be"),
+    "origins": ({"origins": [3]}, "its field 'origins' is not as it should be"),
+    "settings": ({"settings": {"a": {}}}, "its field 'settings' is not as it should be"),
+}
+OF_CLAIMS = {
+    "verdict": "<script>",
+    "recorded": "<script>",
+    "interval": [1, 2, 3],
+    "measured": "many",
+    "expected": {},
+    "region": None,
+    "seconds": None,
+}
+
+
+def change(out: Path, **fields) -> Path:
+    path = out / "quick" / "toys" / "squares" / "experiment.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
+    return path
+
+
+def check_left_out(out: Path, path: Path, reason: str) -> None:
+    """One experiment is named, with the reason; the report is about the other."""
+    said = CliRunner().invoke(app, ["report", str(out), "--json"])
+    assert said.exit_code == 1, said.exception
+    assert said.stderr == (
+        f"paritylab: {path} is damaged ({reason}) and left out. Make it again with 'paritylab reproduce'.\n"
+    )
+    assert json.loads(said.stdout) == {"report": str(out / "report.html"), "left_out": [str(path)]}
+    text = (out / "report.html").read_text()
+    assert "4 claims of the papers" in text and text.count("data:image/png") == 1 and "c2VjcmV0" not in text
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_an_account_that_is_not_as_it_should_be_is_named_and_left_out(out, hostile):
+    (out.parent / "secret.png").write_text("secret")
+    fields, reason = HOSTILE[hostile]
+    check_left_out(out, change(out, **fields), reason)
+
+
+@pytest.mark.parametrize("field", OF_CLAIMS)
+def test_a_claim_that_is_not_as_it_should_be(out, field):
+    claims = json.loads((out / "quick" / "toys" / "squares" / "experiment.json").read_text())["claims"]
+    claims[1][field] = OF_CLAIMS[field]
+    check_left_out(out, change(out, claims=claims), f"its field {field!r} is not as it should be")
+
+
+def test_nothing_outside_of_the_folder_is_read(out, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    figure = out / "quick" / "toys" / "squares" / "squares.png"
+    figure.rename(elsewhere / "squares.png")
+    figure.symlink_to(elsewhere / "squares.png")
+    account = figure.with_name("experiment.json")
+    check_left_out(out, account, "squares.png leads out of the folder")
+    account.rename(elsewhere / "experiment.json")
+    account.symlink_to(elsewhere / "experiment.json")
+    check_left_out(out, account, "experiment.json leads out of the folder")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b'{"experiment": "toys/squ', "it is no JSON: Unterminated string starting at in line 1"),
+        (b"", "it is no JSON: Expecting value in line 1"),
+        (b"\xff{}", "it is no text in UTF-8"),
+        (b"[]", "it is no account of an experiment"),
+        (b"[" * 100_000, "it has lists inside lists without end"),
+        (b'{"a": ' + b"[" * 500 + b"]" * 500 + b"}", "it has lists inside lists without end"),
+    ],
+    ids=["truncated", "empty", "bytes", "a list", "deep", "less deep"],
+)
+def test_a_damaged_account_is_named_and_left_out(out, content, reason):
+    path = out / "quick" / "toys" / "squares" / "experiment.json"
+    path.write_bytes(content)
+    check_left_out(out, path, reason)
+
+
+def test_a_report_of_nothing_but_damage_is_not_written(out):
+    for path in out.glob("*/*/*/experiment.json"):
+        path.write_text("{")
+    (out / "claims.json").write_text("[")
+    said = CliRunner().invoke(app, ["report", str(out)])
+    assert (said.exit_code, said.stdout) == (1, "") and not (out / "report.html").exists()
+    assert [line.split(" is damaged")[0] for line in said.stderr.splitlines()] == [
+        f"paritylab: {out / name}"
+        for name in ("paper/toys/squares/experiment.json", "quick/toys/squares/experiment.json", "claims.json")
+    ]
+
+
+def test_a_full_disk_leaves_the_earlier_report(out, monkeypatch):
+    before = write_report(out).read_bytes()
+    change(out, title="another")
+    monkeypatch.setattr(os, "replace", raise_full)
+    said = CliRunner().invoke(app, ["report", str(out)])
+    assert (said.exit_code, said.stdout) == (1, "")
+    assert "cannot be written (No space left on device); what was there before is unchanged" in said.stderr
+    assert said.stderr.count("\n") == 1 and (out / "report.html").read_bytes() == before
+
+
+def raise_full(*_):
+    raise OSError(28, "No space left on device")
 
 
 class Tags(HTMLParser):
