@@ -350,5 +350,7 @@ TRAIN_DEFAULTS: dict[str, Any] = {
 
 def nearest(kind: str, name: str, names: Iterable[str]) -> str:
     """One sentence for a name that does not exist, with the nearest that does."""
-    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.0)
+    if not (names := list(names)):
+        return f"There is no {kind} {name!r}, and there are no others."
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
     return f"There is no {kind} {name!r}; did you mean {close[0]!r}? There are: {', '.join(names)}."

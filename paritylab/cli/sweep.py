@@ -1,12 +1,13 @@
 """`paritylab sweep`."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..progress import duration, sweep_bar
-from .app import FAILED, INTERRUPTED, AsJson, app, kind_to_wrong_input
+from .app import FAILED, INTERRUPTED, AsJson, app, code_of_writing, folder, kind_to_wrong_input
 from .printing import print_json, print_summary, table
 
 if TYPE_CHECKING:
@@ -18,13 +19,21 @@ if TYPE_CHECKING:
 @app.command()
 def sweep(
     file: Annotated[Path, typer.Argument(help="The sweep: a TOML file.")],
-    store: Annotated[Path, typer.Option(help="Folder that keeps the results; what is there is not done again.")],
+    store: Annotated[
+        Path, typer.Option(help="Folder that keeps the results; what is there is not done again.", parser=folder)
+    ],
     executor: Annotated[str | None, typer.Option(help="A Dask cluster: dask://HOST:PORT. This machine if not.")] = None,
     workers: Annotated[
         int | None, typer.Option(help="Worker processes here; if not given one per core, or up to six per GPU.")
     ] = None,
     attempts: Annotated[int, typer.Option(help="How often a job that fails is tried.")] = 3,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    module: Annotated[
+        list[str] | None,
+        typer.Option(help="A module outside of this folder whose functions the file may name as its job."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done; do nothing, and import no code of yours.")
+    ] = False,
     compact: Annotated[bool, typer.Option("--compact", help="At the end, merge the store's files into one.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -39,15 +48,15 @@ def sweep(
         from ..sweep.files import read, sweep_of
         from ..sweep.store import Store
 
-        said = read(file)
-        made = sweep_of(said)
+        said = read(file, module or ())
         if dry_run:
-            print_plan(plan_of(said, made, store), as_json)
+            print_plan(plan_of_calls(said) if said.function else plan_of(said, sweep_of(said), store), as_json)
             return
+        made = sweep_of(said)
         place = Store.create(store, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
     document, code = work_off(said, made, place, executor, workers, attempts, as_json)
     if compact and not code:
-        document["file"] = str(place.compact())
+        code = code_of_writing(lambda: document.update(file=str(place.compact())))
     if as_json:
         print_json(document)
     else:
@@ -124,9 +133,27 @@ def plan_of(said: "SweepFile", made: "Sweep", store: Path) -> dict[str, Any]:
     return {"runs": runs, "missing": missing, "jobs": len(jobs), "workers": len(at), "seconds": total, "shapes": shapes}
 
 
+def plan_of_calls(said: "SweepFile") -> dict[str, Any]:
+    """What is known of calls of a function whose code is not imported."""
+    from ..sweep.executors import places
+
+    assert said.function is not None
+    runs, jobs = len(said.points), math.ceil(len(said.points) / (said.runs_per_job or 1))
+    unchecked = ["which runs are in the store, since their names depend on the code"]
+    if said.function.parameters is None:
+        unchecked.append(f"whether {said.job} takes these arguments, since its source does not tell")
+    shape = {"shape": f"call {said.job}", "runs": runs, "missing": None, "jobs": jobs, "seconds": math.nan}
+    at = {"workers": len(places()), "seconds": math.nan}
+    return {"runs": runs, "missing": None, "jobs": jobs, **at, "shapes": [shape], "unchecked": unchecked}
+
+
 def print_plan(plan: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print_json(plan)
+        return
+    if "unchecked" in plan:
+        typer.echo(f"{plan['runs']} runs of {plan['shapes'][0]['shape']}, in {plan['jobs']} jobs.")
+        typer.echo(f"A dry run imports no code of yours and has not checked {', nor '.join(plan['unchecked'])}.")
         return
     rows = [
         [each["shape"], str(each["runs"]), str(each["missing"]), str(each["jobs"]), estimate(each["seconds"])]

@@ -1,6 +1,6 @@
 """Sweeps in TOML files.
 
-    job = "train"                       # or "package.module:function"; training if left out
+    job = "train"                       # or "package.module:function" of this project; training if left out
     conditions = ["k < 3 or batch > 32"]   # points for which one does not hold are left out
     runs_per_job = 200                  # chosen for the shape if left out
 
@@ -21,25 +21,26 @@
 Keys are those of `paritylab train`, or the arguments of the function.
 """
 
-import ast
-import importlib
-import inspect
 import itertools
 import math
-import operator
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..documents import check_regular
 from ..names import plan_from_names
 from ..registry import TRAIN_DEFAULTS, nearest
+from .conditions import Point, condition
+from .functions import Located, load, locate, parameters_of
 from .sweep import Sweep
 from .work import Call
 
 PARTS = ("job", "conditions", "runs_per_job", "fixed", "axes", "zip")
-
-Point = dict[str, Any]
+MOST_POINTS = 100_000
+"""Combinations of a file, before its conditions. Seeds are not among them."""
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Numbers of a range: quotients and products of them are floats too."""
 
 
 class SweepFile(NamedTuple):
@@ -49,20 +50,28 @@ class SweepFile(NamedTuple):
     points: list[Point]
     """One for each combination that keeps the conditions."""
     runs_per_job: int | None
+    function: Located | None = None
+    """Where the job's function is; None if it is `train`."""
 
 
-def read(path: Path) -> SweepFile:
-    """A sweep's file; what is wrong with it is said in one sentence."""
+def read(path: Path, modules: Collection[str] = ()) -> SweepFile:
+    """A sweep's file; what is wrong with it is said in one sentence. No code is imported.
+
+    `modules` are those outside of the current folder whose functions it may name.
+    """
+    check_regular(path)
     try:
         content = tomllib.loads(path.read_text())
     except OSError as error:
         raise ValueError(f"The sweep {path} cannot be read ({error.strerror}). Name a TOML file.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
         raise ValueError(f"The sweep {path} is no TOML: {error}.") from None
-    return parse(content)
+    except RecursionError:
+        raise ValueError(f"The sweep {path} has lists inside lists without end. Write them flat.") from None
+    return parse(content, modules)
 
 
-def parse(content: Mapping[str, Any]) -> SweepFile:
+def parse(content: Mapping[str, Any], modules: Collection[str] = ()) -> SweepFile:
     """What a TOML document says."""
     _check_names("part of a sweep", content, PARTS)
     job, fixed, axes = content.get("job", "train"), content.get("fixed", {}), content.get("axes", {})
@@ -71,7 +80,8 @@ def parse(content: Mapping[str, Any]) -> SweepFile:
         raise ValueError("`job` is a text and `conditions` is a list of texts, such as ['width >= k'].")
     if not isinstance(zips, list) or not all(isinstance(table, dict) for table in (fixed, axes, *zips)):
         raise ValueError("[fixed] and [axes] are tables; axes that go together are written [[zip]], with two brackets.")
-    known = list(TRAIN_DEFAULTS) if job == "train" else list(inspect.signature(function_of(job)).parameters)
+    function = None if job == "train" else locate(job, modules)
+    known = list(TRAIN_DEFAULTS) if function is None else function.parameters
     for table in (fixed, axes, *zips):
         _check_names(f"setting of {job}", table, known)
     names = [name for table in (fixed, axes, *zips) for name in table]
@@ -84,13 +94,14 @@ def parse(content: Mapping[str, Any]) -> SweepFile:
     points = [point for point in _points(fixed, axes, zips) if all(test(point) for test in tests)]
     if not points:
         raise ValueError("No point of the sweep keeps all conditions, so there is nothing to do.")
-    return SweepFile(job, points, per_job)
+    return SweepFile(job, points, per_job, function)
 
 
 def sweep_of(file: SweepFile) -> Sweep:
-    """The runs that a file names; every value at a point is a column of its runs."""
-    if file.job != "train":
-        function = function_of(file.job)
+    """The runs that a file names; every value at a point is a column of its runs. This imports the job's function."""
+    if file.function is not None:
+        function = load(file.function)
+        _check_names(f"setting of {file.job}", file.points[0], parameters_of(function))
         return Sweep(Call(function, point) for point in file.points)
     return Sweep(plan_from_names({**TRAIN_DEFAULTS, **_said(point)}, labels=_told(point))[0] for point in file.points)
 
@@ -106,23 +117,10 @@ def _said(point: Point) -> Point:
     return {name: value for name, value in point.items() if value != "default"}
 
 
-def _check_names(kind: str, table: Mapping[str, Any], known: Iterable[str]) -> None:
+def _check_names(kind: str, table: Mapping[str, Any], known: Iterable[str] | None) -> None:
     for name in table:
-        if name not in known:
+        if known is not None and name not in known:
             raise ValueError(nearest(kind, name, known))
-
-
-def function_of(job: str) -> Callable[..., Any]:
-    """The function that `package.module:function` names."""
-    module, _, name = job.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError):
-        raise ValueError(f"`job` is 'train' or 'package.module:function', and {job!r} cannot be imported.") from None
-    if not callable(found):
-        raise ValueError(f"`job` names a function, and {job!r} is a {type(found).__name__}.")
-    made: Callable[..., Any] = found
-    return made
 
 
 def _points(fixed: Point, axes: Mapping[str, Any], zips: list[Mapping[str, Any]]) -> Iterator[Point]:
@@ -134,6 +132,12 @@ def _points(fixed: Point, axes: Mapping[str, Any], zips: list[Mapping[str, Any]]
             said = ", ".join(f"{name} has {length}" for name, length in lengths.items())
             raise ValueError(f"Axes that go together need as many values each: {said}.")
         lines.append([dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)])
+    points = math.prod(map(len, lines))
+    if points > MOST_POINTS:
+        raise ValueError(
+            f"A sweep's file names at most {MOST_POINTS:,} points, before its conditions, got {points:,}. "
+            "Divide it into several files; they may share a store."
+        )
     for combination in itertools.product(*lines):
         yield {**fixed, **{name: value for part in combination for name, value in part.items()}}
 
@@ -148,91 +152,33 @@ def axis(name: str, values: Any) -> list[Any]:
         return values
     rule = f"The axis {name!r} is a list of values, or a range such as {{from = 10, to = 50, step = 10}}"
     if not isinstance(values, dict) or not {"from", "to"} <= values.keys() <= {"from", "to", "step", "times"}:
-        raise ValueError(f"{rule}, got {values!r}.")
-    if ("step" in values and "times" in values) or not all(isinstance(each, int | float) for each in values.values()):
-        raise ValueError(f"{rule} or {{from = 1, to = 100, times = 10}}, got {values!r}.")
+        raise ValueError(f"{rule}, got {values!r:.200}.")
+    if ("step" in values and "times" in values) or not all(_is_moderate(each) for each in values.values()):
+        limits = f"of 0 and numbers of {SMALLEST:g} to {LARGEST:g}"
+        raise ValueError(f"{rule} or {{from = 1, to = 100, times = 10}}, {limits}, got {values!r:.200}.")
     first, last = values["from"], values["to"]
     if "times" in values:
         times = values["times"]
         if times <= 1 or first <= 0 or last < first:
             raise ValueError(f"The axis {name!r} grows from a number > 0 to a larger one by times > 1, got {values!r}.")
-        steps = int(math.log(last / first) / math.log(times) + 1e-9)
-        return [_rounded(first * times**i) for i in range(steps + 1)]
-    step = values.get("step", 1)
-    if step <= 0 or last < first or (last - first) / step > 10**7:
-        raise ValueError(f"The axis {name!r} needs from <= to and step > 0, with at most 10**7 values, got {values!r}.")
-    return [_rounded(first + i * step) for i in range(int((last - first) / step + 1e-9) + 1)]
+        steps = (math.log(last) - math.log(first)) / math.log(times)
+        value_at = lambda i: first * times**i
+    else:
+        step = values.get("step", 1)
+        if step <= 0 or last < first:
+            raise ValueError(f"The axis {name!r} needs from <= to and step > 0, got {values!r}.")
+        steps = (last - first) / step
+        value_at = lambda i: first + i * step
+    if steps >= MOST_POINTS:
+        raise ValueError(f"The axis {name!r} has at most {MOST_POINTS:,} values, got {values!r}. Use larger steps.")
+    return [_rounded(value_at(i)) for i in range(int(steps + 1e-9) + 1)]
+
+
+def _is_moderate(value: Any) -> bool:
+    """Whether a value is a number with room for arithmetic."""
+    return isinstance(value, int | float) and (value == 0 or SMALLEST <= abs(value) <= LARGEST)
 
 
 def _rounded(value: int | float) -> int | float:
     """0.1 * 3 is 0.3 for people."""
     return value if isinstance(value, int) else float(f"{value:.12g}")
-
-
-_BINARY = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-}
-_COMPARE = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.In: lambda one, many: one in many,
-    ast.NotIn: lambda one, many: one not in many,
-}
-
-
-def condition(text: str, names: Iterable[str]) -> Callable[[Point], bool]:
-    """A condition as a function of a point: comparisons, arithmetic, `and`, `or`, `not`, `in`, and nothing else.
-
-    >>> condition("k <= 3 or batch in [1, 32]", ["k", "batch"])({"k": 4, "batch": 32})
-    True
-    """
-    try:
-        tree = ast.parse(text, mode="eval").body
-    except SyntaxError:
-        raise ValueError(f"The condition {text!r} is no expression, such as 'width >= k and batch < 1024'.") from None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id not in names:
-            raise ValueError(f"In the condition {text!r}: {nearest('value named', node.id, names)}")
-
-    def holds(point: Point) -> bool:
-        try:
-            return bool(_value(tree, point, text))
-        except (TypeError, ZeroDivisionError, OverflowError) as error:
-            raise ValueError(f"The condition {text!r} has no value at {point} ({error}).") from None
-
-    return holds
-
-
-def _value(node: ast.expr, point: Point, text: str) -> Any:
-    value = lambda part: _value(part, point, text)
-    match node:
-        case ast.Constant():
-            return node.value
-        case ast.Name():
-            return point[node.id]
-        case ast.List() | ast.Tuple():
-            return [value(item) for item in node.elts]
-        case ast.BoolOp():
-            return (all if isinstance(node.op, ast.And) else any)(value(part) for part in node.values)
-        case ast.UnaryOp(op=ast.Not()):
-            return not value(node.operand)
-        case ast.UnaryOp(op=ast.USub()):
-            return -value(node.operand)
-        case ast.BinOp() if type(node.op) in _BINARY:
-            return _BINARY[type(node.op)](value(node.left), value(node.right))
-        case ast.Compare() if all(type(op) in _COMPARE for op in node.ops):
-            parts = [value(part) for part in (node.left, *node.comparators)]
-            return all(
-                _COMPARE[type(op)](one, other) for op, one, other in zip(node.ops, parts[:-1], parts[1:], strict=True)
-            )
-    raise ValueError(f"The condition {text!r} may compare, add, multiply and combine values, and nothing else.")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sweeps import command, finish, kill, start, table, workers, write_file
 from typer.testing import CliRunner
@@ -58,6 +59,27 @@ def test_wrong_input_is_one_sentence_and_nothing_is_written(tmp_path, change, se
     assert not store.exists()
 
 
+@pytest.mark.parametrize(
+    ("store", "sentence"),
+    [
+        ("", "The name of a folder is empty. Write . for the current one."),
+        (300 * "s", "at most 255 bytes between slashes and 3800 in all, got sssss"),
+        (1000 * "long/", "at most 255 bytes between slashes and 3800 in all, got long/"),
+        (b"\xff".decode(errors="surrogateescape"), r"is printable text in UTF-8, got '\udcff'."),
+        ("two\nlines", r"is printable text in UTF-8, got 'two\nlines'."),
+    ],
+    ids=["empty", "a long name", "a long path", "no UTF-8", "two lines"],
+)
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["run", "dry run"])
+def test_a_store_that_cannot_be_is_one_sentence(tmp_path, monkeypatch, store, sentence, more):
+    file = write_file(tmp_path, **SMALL)
+    monkeypatch.chdir(tmp_path)
+    said = run(file, "--store", store, *more)
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert said.stderr.startswith("paritylab: ") and said.stderr.count("\n") == 1 and sentence in said.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["sweep.toml"]
+
+
 def test_a_store_of_a_future_version_is_not_touched(tmp_path):
     file, store = write_file(tmp_path, **SMALL), tmp_path / "store"
     store.mkdir()
@@ -75,10 +97,28 @@ def test_a_store_of_a_future_version_is_not_touched(tmp_path):
 def test_jobs_that_fail_are_named_and_the_exit_code_is_1(tmp_path, x):
     file, store = tmp_path / "sweep.toml", tmp_path / "store"
     file.write_text(f'job = "jobs:fails_on"\n[fixed]\nbad = 2\n[axes]\nx = {x}\n')
-    said = run(file, "--store", store, "--json", "--attempts", 1)
+    said = run(file, "--store", store, "--json", "--attempts", 1, "--module", "jobs")
     assert said.exit_code == 1 and json.loads(said.stdout)["done"] == len(x) - 1
     assert said.stderr.startswith("paritylab: A job of 1 runs failed 1 times: RuntimeError: 2 is bad (")
     assert said.stderr.count("\n") == 1
+
+
+def test_a_full_disk_after_all_runs_prints_what_is_done(tmp_path, monkeypatch):
+    file, store = write_file(tmp_path, **SMALL), tmp_path / "store"
+    for job in "ab":
+        Store.create(store).add(pa.table({"run": [job]}), {"job": job})
+    done = {"runs": 48, "done": 48, "failed": [], "summary": []}
+    monkeypatch.setattr("paritylab.cli.sweep.work_off", lambda *_: (done, 0))
+    before = sorted((store / "runs").iterdir())
+    monkeypatch.setattr(os, "replace", raise_full)
+    said = run(file, "--store", store, "--compact", "--json")
+    assert said.exit_code == 1, said.exception
+    assert json.loads(said.stdout) == done and sorted((store / "runs").iterdir()) == before
+    assert said.stderr.count("\n") == 1 and "cannot be written (No space left on device)" in said.stderr
+
+
+def raise_full(*_):
+    raise OSError(28, "No space left on device")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Sweeps in files: axes, zips, ranges, conditions, and one sentence for whatever is wrong."""
 
 import inspect
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 from paritylab.cli.sweep import outcome_of
 from paritylab.cli.train import train
 from paritylab.registry import TRAIN_DEFAULTS
-from paritylab.sweep.files import axis, condition, parse, read, sweep_of
+from paritylab.sweep.conditions import condition
+from paritylab.sweep.files import MOST_POINTS, axis, parse, read, sweep_of
 
 GOOD = """
 conditions = ["width >= k", "not (k == 3 and batch == 128)"]
@@ -66,7 +68,7 @@ def test_the_keys_are_the_options_of_train():
 
 
 def test_functions_are_swept_by_their_arguments():
-    said = parse(JOB)
+    said = parse(JOB, ["paritylab.sweep.files"])
     assert [point["name"] for point in said.points] == ["n", "m"]
 
 
@@ -98,7 +100,19 @@ WRONG = {
     "a step of 0": ("[axes]\nk = {from = 1, to = 3, step = 0}", "needs from <= to and step > 0"),
     "times 1": ("[axes]\nk = {from = 1, to = 3, times = 1}", "grows from a number > 0 to a larger one by times > 1"),
     "a range of texts": ('[axes]\nk = {from = "a", to = "b"}', "or a range such as"),
-    "an endless range": ("[axes]\nk = {from = 1, to = 1e12}", "at most 10**7 values"),
+    "an endless range": ("[axes]\nk = {from = 1, to = 1e12}", "has at most 100,000 values, got"),
+    "small steps": ("[axes]\nk = {from = 1, to = 2, step = 1e-9}", "has at most 100,000 values, got"),
+    "times of almost 1": ("[axes]\nk = {from = 1, to = 2, times = 1.00000001}", "Use larger steps."),
+    "to infinity": ("[axes]\nk = {from = 1, to = inf}", "of 0 and numbers of 1e-100 to 1e+100, got"),
+    "times infinity": ("[axes]\nk = {from = 1, to = inf, times = 2}", "of 0 and numbers of 1e-100 to 1e+100, got"),
+    "from nowhere": ("[axes]\nk = {from = nan, to = 3}", "of 0 and numbers of 1e-100 to 1e+100, got"),
+    "a long number": (f"[axes]\nk = {{from = 1, to = 1{400 * '0'}}}", "of 0 and numbers of 1e-100 to 1e+100, got"),
+    "too long a number": (f"[axes]\nk = [1{5000 * '0'}]", "is no TOML: Exceeds the limit"),
+    "lists in lists": (f"[axes]\nk = {3000 * '['}{3000 * ']'}", "has lists inside lists without end"),
+    "too many points": (
+        "[axes]\nk = {from = 1, to = 100}\nn = {from = 1, to = 100}\nbatch = {from = 1, to = 100}",
+        "names at most 100,000 points, before its conditions, got 1,000,000. Divide it into several files",
+    ),
     "zips of two lengths": ("[[zip]]\nk = [1, 2]\nn = [5]", "need as many values each: k has 2, n has 1."),
     "one bracket": ("[zip]\nk = [1, 2]", "are written [[zip]], with two brackets"),
     "a condition on nothing": ('conditions = ["z > 1"]\n[axes]\nk = [1]', "There is no value named 'z'"),
@@ -106,9 +120,28 @@ WRONG = {
     "a call": ('conditions = ["exit(k)"]\n[axes]\nk = [1]', "There is no value named 'exit'"),
     "an attribute": ('conditions = ["k.real"]\n[axes]\nk = [1]', "may compare, add, multiply and combine values"),
     "a text as number": ('conditions = ["k > 1"]\n[axes]\nk = ["a"]', "The condition 'k > 1' has no value at"),
+    "a tower of powers": (
+        'conditions = ["9**9**9**9 > 1"]\n[axes]\nk = [1]',
+        "whole numbers have at most 4096 bits; use smaller ones, or 1e30 for 10**30",
+    ),
+    "a long product": (
+        f'conditions = ["k{"*k" * 30} > 1"]\n[axes]\nk = [1{200 * "0"}]',
+        "whole numbers have at most 4096 bits",
+    ),
+    "a long text": ("conditions = [\"'a'*10**11 == 'b'\"]\n[axes]\nk = [1]", "arithmetic is for numbers, got 'a'"),
+    "a wide text": ("conditions = [\"'%9999999999d' % k == 'b'\"]\n[axes]\nk = [1]", "arithmetic is for numbers, got"),
+    "many nots": (
+        f'conditions = ["{3000 * "not "}k"]\n[axes]\nk = [1]',
+        "at most 1000 characters, got 12001, beginning with 'not not",
+    ),
+    "deep signs": (f'conditions = ["{900 * "-"}k > 0"]\n[axes]\nk = [1]', "Write several conditions"),
+    "a condition on no value": ('conditions = ["z > 1"]', "There is no value named 'z', and there are no others."),
     "nothing left": ('conditions = ["k > 1"]\n[axes]\nk = [1]', "No point of the sweep keeps all conditions"),
-    "a job that is not there": ('job = "no.module:f"', "'no.module:f' cannot be imported"),
-    "a job that is no function": ('job = "math:pi"', "'math:pi' is a float"),
+    "a job that is not there": ('job = "no.module:f"', "there is no no/module.py in"),
+    "a job of Python's": ('job = "os:system"', "or allow the module with --module os."),
+    "a job above": ('job = "..:x"', "`job` is 'train' or 'package.module:function', got '..:x'."),
+    "a job without a function": ('job = "os"', "`job` is 'train' or 'package.module:function', got 'os'."),
+    "a job of a long name": (f'job = "{300 * "a"}:x"', "is in no module of this project"),
     "runs_per_job": ("runs_per_job = 0", "`runs_per_job` is a whole number of at least 1, got 0."),
     "a kind": ('[fixed]\nbatch = "32"', "`batch` is a whole number, got '32'."),
     "true as number": ("[fixed]\nbatch = true", "`batch` is a whole number, got True."),
@@ -126,6 +159,16 @@ def test_what_is_wrong_with_a_file_is_one_sentence(wrong, tmp_path):
     with pytest.raises(ValueError) as said:
         sweep_of(read(written(tmp_path, text)))
     assert sentence in str(said.value) and "\n" not in str(said.value)
+
+
+def test_a_pipe_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "sweep.toml")
+    with pytest.raises(ValueError, match=r"sweep.toml is a pipe, and not a file"):
+        read(tmp_path / "sweep.toml")
+
+
+def test_the_most_points_are_allowed():
+    assert len(parse({"axes": {"k": {"from": 1, "to": MOST_POINTS}}}).points) == MOST_POINTS
 
 
 def test_a_file_that_cannot_be_read_says_so(tmp_path):
