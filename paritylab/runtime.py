@@ -55,11 +55,13 @@ def make_room_for_programs(limit: int | None = None) -> None:
 
 
 def cores() -> list[int]:
-    """The cores that this process may use; `PARITYLAB_CORES` says their number where none can be set aside."""
-    if given := os.environ.get("PARITYLAB_CORES"):
-        if not given.isdecimal() or not 1 <= int(given) <= MOST_CORES:
-            raise ValueError(
-                f"PARITYLAB_CORES is a whole number from 1 to {MOST_CORES}, got {given!r}. Unset it to use all cores."
-            )
-        return list(range(int(given)))
-    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+    """The cores that this process may use, by number; with `PARITYLAB_CORES` at most so many of them."""
+    there = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else list(range(os.cpu_count() or 1))
+    given = os.environ.get("PARITYLAB_CORES")
+    if not given:
+        return there
+    if not given.isdecimal() or not 1 <= int(given) <= MOST_CORES:
+        raise ValueError(
+            f"PARITYLAB_CORES is a whole number from 1 to {MOST_CORES}, got {given!r}. Unset it to use all cores."
+        )
+    return there[: int(given)]

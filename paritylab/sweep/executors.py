@@ -13,13 +13,14 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait as wait_for
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..runtime import cores
+from .keeper import Keeper
 from .parcels import pack, unpack
 
 
@@ -74,8 +75,16 @@ class WorkerError(Exception):
     """What went wrong inside a worker, with its traceback as text."""
 
 
-class WorkersCannotStart(RuntimeError):
-    """No worker process can do anything here, so there is no use in trying again."""
+class JobTimeout(Exception):
+    """A call took longer than it may."""
+
+
+class WorkStopped(RuntimeError):
+    """No further job can be done, so there is no use in trying again; what was finished is kept."""
+
+
+class WorkersCannotStart(WorkStopped):
+    """No worker process can do anything here."""
 
 
 WORKER, UNGUARDED = "paritylab worker", 77
@@ -106,7 +115,8 @@ class LocalPool(Executor):
         self.platform = self.places[0].platform
         self._threads = ThreadPoolExecutor(len(self.places))
         self._idle: queue.SimpleQueue[_Member] = queue.SimpleQueue()
-        self._members = [_Member(place) for place in self.places]
+        self._keeper = Keeper()
+        self._members = [_Member(place, self._keeper) for place in self.places]
         for member in self._members:
             self._idle.put(member)
 
@@ -115,12 +125,18 @@ class LocalPool(Executor):
         return len(self.places)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        return self._threads.submit(self._call, fn, args, kwargs)
+        return self._threads.submit(self._call, None, fn, args, kwargs)
 
-    def _call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def submit_within(self, seconds: int | float, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
+        """The same for a call that may take so many seconds once a worker has it; then the worker is killed."""
+        return self._threads.submit(self._call, seconds, fn, args, {})
+
+    def _call(
+        self, seconds: int | float | None, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         member = self._idle.get()  # there are as many threads as members
         try:
-            return member.call(fn, args, kwargs)
+            return member.call(pack((fn, args, kwargs)), seconds)  # what cannot be sent is said before it is sent
         finally:
             self._idle.put(member)
 
@@ -132,28 +148,50 @@ class LocalPool(Executor):
         self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
         for member in self._members:
             member.end()
+        self._keeper.dismiss()
 
 
 class _Member:
     """One worker process, started when it is first needed."""
 
-    def __init__(self, place: Place):
-        self.place = place
+    def __init__(self, place: Place, keeper: Keeper):
+        self.place, self._keeper = place, keeper
         self._process: Any = None
         self._line: Connection | None = None
         self._ended = False
 
-    def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        message = pack((fn, args, kwargs))  # what cannot be sent is said before anything is sent
+    def call(self, message: bytes, seconds: int | float | None) -> Any:
         if self._process is None or not self._process.is_alive():
             self._start()
+        late = threading.Event()
         try:
-            good, value = self._answer(message)
+            with self._killed_after(seconds, late):
+                good, value = self._answer(message)
         except (EOFError, OSError) as error:
-            raise WorkerLost(self._farewell()) from error
+            text = self._farewell()
+            raise JobTimeout(text) if late.is_set() else WorkerLost(text) from error
         if not good:
             raise WorkerError(value)
         return value
+
+    @contextlib.contextmanager
+    def _killed_after(self, seconds: int | float | None, late: threading.Event) -> Iterator[None]:
+        """While this lasts the worker has so many seconds to live, if any number is given."""
+        if seconds is None:
+            yield
+            return
+
+        def kill() -> None:
+            late.set()
+            self._process.kill()
+
+        timer = threading.Timer(seconds, kill)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()  # one that is just about to kill must not hit the next call
 
     def _start(self) -> None:
         if self._ended:
@@ -170,6 +208,7 @@ class _Member:
             raise WorkersCannotStart(f"A process that imports its main module starts no others. {GUARD}") from error
         finally:
             theirs.close()
+        self._keeper.watch(self._process.pid)
         try:
             self._answer()
         except (EOFError, OSError):
@@ -231,7 +270,8 @@ def _serve(line: Connection, place: Place) -> None:
         # JAX takes three quarters by itself; what is loaded takes room besides.
         os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", f"{0.75 / workers_on(place.number):.3f}")
     elif hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {place.number})
+        with contextlib.suppress(OSError):  # the core was taken from us meanwhile: any other is slower, and as good
+            os.sched_setaffinity(0, {place.number})
     else:
         os.environ["PARITYLAB_CORES"] = "1"
     with contextlib.suppress(EOFError, OSError), ThreadPoolExecutor(1) as hands:
@@ -251,6 +291,36 @@ def _end_with_parent() -> None:
     assert parent is not None
     parent.join()
     os._exit(1)
+
+
+def submit_within(
+    executor: Executor, seconds: int | float | None, fn: Callable[..., Any], /, *args: Any
+) -> Future[Any]:
+    """Hands a call to an executor. One that takes longer than the seconds that are given fails with `JobTimeout`."""
+    if seconds is None:
+        return executor.submit(fn, *args)
+    if isinstance(executor, LocalPool):
+        return executor.submit_within(seconds, fn, *args)
+    return executor.submit(within, seconds, fn, *args)
+
+
+def within(seconds: int | float, fn: Callable[..., Any], /, *args: Any) -> Any:
+    """What a function returns, if it does so in time.
+
+    Workers that are not ours cannot be killed: what takes too long is left alone in its thread, and the worker is free.
+    """
+    answer: Future[Any] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(fn(*args))
+        except BaseException as error:  # whatever it raises is an answer
+            answer.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()  # a thread that the process need not wait for
+    if not wait_for([answer], seconds).done:
+        raise JobTimeout(f"Not done after {seconds:g} s.")
+    return answer.result()
 
 
 @contextlib.contextmanager

@@ -1,6 +1,8 @@
 """Functions for jobs, in a module of their own so that workers can import them."""
 
+import itertools
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -43,6 +45,19 @@ def pid(wait: float = 0.0) -> int:
 
 def sleeps(seconds: float, x: int) -> dict[str, int]:
     time.sleep(seconds)
+    return {"x": x}
+
+
+def deaf() -> int:
+    """Keeps the interpreter to itself for minutes: no other thread of the process runs meanwhile."""
+    return max(itertools.repeat(0, 10**11))
+
+
+def kills(x: int, pid: int) -> dict[str, int]:
+    """Kills a process and goes on for a while; with x = 0 it does nothing."""
+    if x:
+        os.kill(pid, signal.SIGKILL)
+        time.sleep(60)
     return {"x": x}
 
 

@@ -12,9 +12,20 @@ from pathlib import Path
 import jobs
 import psutil
 import pytest
+from sweeps import workers
 
 from paritylab.runtime import cores
-from paritylab.sweep.executors import LocalPool, Place, WorkerError, WorkerLost, executor_of, places, workers_on
+from paritylab.sweep.executors import (
+    JobTimeout,
+    LocalPool,
+    Place,
+    WorkerError,
+    WorkerLost,
+    executor_of,
+    places,
+    submit_within,
+    workers_on,
+)
 from paritylab.sweep.parcels import pack, unpack
 
 HERE = Path(__file__).parent
@@ -27,10 +38,24 @@ def pool():
     made.shutdown(cancel_futures=True)
 
 
-def test_there_is_one_worker_per_core_and_each_keeps_to_its_own(pool):
-    found = [future.result() for future in [pool.submit(jobs.core) for _ in cores()]]
+@pytest.fixture
+def one_core(monkeypatch):
+    """This process may use its last core alone, which is not the first where there are several."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    monkeypatch.setenv("PARITYLAB_CORES", "64")
+    yield max(before)
+    os.sched_setaffinity(0, before)
+
+
+def test_there_is_one_worker_per_core_that_we_may_use_however_many_are_asked_for(one_core, pool):
+    assert pool.workers == 1 and pool.submit(jobs.core).result() == [one_core]
+    assert os.sched_getaffinity(0) == {one_core}
+
+
+def test_each_worker_keeps_to_a_core_of_its_own(pool):
+    found = [future.result() for future in [pool.submit(jobs.core) for _ in pool.places]]
     assert pool.workers == len(cores()) and all(len(each) == 1 for each in found)
-    assert os.sched_getaffinity(0) == set(cores())
 
 
 def test_a_worker_lives_on_from_call_to_call(pool):
@@ -64,12 +89,12 @@ PARENT = """
 import sys, time
 sys.path.insert(0, {here!r})
 import jobs
-from paritylab.sweep.executors import LocalPool
+from paritylab.sweep import executors
 if __name__ == "__main__":
-    pool = LocalPool()
-    print(*{{future.result() for future in [pool.submit(jobs.pid, 0.5) for _ in range(pool.workers)]}}, flush=True)
+    pool = executors.LocalPool(executors.places()[:1])
     {then}
 """
+BUSY = "pool.submit(jobs.pid).result(); pool.submit({call}); print(flush=True); time.sleep(60)"
 
 
 @pytest.mark.parametrize(("told", "workers"), [("143771", 6), ("81559", 4), ("24564", 1), ("[N/A]", 1), ("8192", 1)])
@@ -79,18 +104,28 @@ def test_a_large_gpu_has_several_workers(monkeypatch, told, workers):
     assert workers_on.__wrapped__(0) == workers
 
 
-@pytest.mark.parametrize("then", ["time.sleep(60)", "pool.submit(jobs.pid, 60).result()"], ids=["idle", "busy"])
-def test_workers_end_with_a_parent_that_is_killed(tmp_path, then):
+@pytest.mark.parametrize(
+    "then",
+    [
+        "pool.submit(jobs.pid); print(flush=True); time.sleep(60)",
+        BUSY.format(call="jobs.deaf"),
+        "executors.Keeper.watch = lambda *_: None; " + BUSY.format(call="jobs.pid, 60"),
+    ],
+    ids=["starts", "is deaf", "looks itself"],
+)
+def test_a_worker_ends_with_a_parent_that_is_killed_whatever_it_does(tmp_path, then):
     script = tmp_path / "parent.py"
     script.write_text(PARENT.format(here=str(HERE), then=then))
-    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
-        workers = [int(word) for word in parent.stdout.readline().split()]
-        assert workers and all(psutil.pid_exists(worker) for worker in workers)
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE) as parent:
+        parent.stdout.readline()
+        while not (started := workers(parent)):
+            time.sleep(0.01)
+        time.sleep(0.3)
         parent.kill()
-    until = time.monotonic() + 10
-    while any(psutil.pid_exists(worker) for worker in workers):
-        assert time.monotonic() < until, "workers outlived their parent"
-        time.sleep(0.05)
+    until = time.monotonic() + 2
+    while any(worker.is_running() for worker in started):
+        assert time.monotonic() < until, "a worker outlived its parent"
+        time.sleep(0.02)
 
 
 SWEEP = """
@@ -191,8 +226,10 @@ def test_places_are_gpus_where_jax_can_use_them_and_cores_elsewhere(monkeypatch,
     [
         (None, 0, "places for 1 to"),
         (None, 10**6, "got 1000000"),
-        ("slurm://x", None, "An executor is written dask://HOST:PORT, got 'slurm://x'"),
+        ("slurm://x", None, "An executor is written dask://HOST:PORT or tls://HOST:PORT .*, got 'slurm://x'"),
         ("dask://nowhere", None, "got 'dask://nowhere'"),
+        ("dask://h:notaport", None, "got 'dask://h:notaport'"),
+        ("tls://h:65536", None, "got 'tls://h:65536'"),
     ],
 )
 def test_an_executor_that_cannot_be_says_so(address, workers, sentence):
@@ -200,9 +237,23 @@ def test_an_executor_that_cannot_be_says_so(address, workers, sentence):
         pass
 
 
-def test_cores_can_be_told(monkeypatch):
-    monkeypatch.setenv("PARITYLAB_CORES", "1")
-    assert cores() == [0]
+def test_cores_can_be_told_and_are_never_more_than_there_are(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {9, 1, 5})
+    for told, found in (("1", [1]), ("2", [1, 5]), ("3", [1, 5, 9]), ("64", [1, 5, 9]), ("", [1, 5, 9])):
+        monkeypatch.setenv("PARITYLAB_CORES", told)
+        assert cores() == found
+
+
+def test_a_call_may_have_a_time_limit_on_any_executor(pool):
+    """A local worker is killed and another takes its place; others are left with what they do."""
+    with ThreadPoolExecutor(1) as threads:
+        for executor in (pool, threads):
+            assert submit_within(executor, 60, jobs.square, 3).result() == {"square": 9}
+            with pytest.raises(JobTimeout):
+                submit_within(executor, 0.2, jobs.pid, 1.0).result()
+            with pytest.raises((WorkerError, RuntimeError), match="3 is bad"):
+                submit_within(executor, 60, jobs.fails_on, 3, 3).result()
+            assert submit_within(executor, None, jobs.square, 4).result() == {"square": 16}
 
 
 def test_any_executor_has_a_number_of_workers():
