@@ -1,4 +1,7 @@
-"""Ctrl-C is heard once. What follows while work is wound down is ignored, so that it ends as after the first."""
+"""Ctrl-C is heard once. What follows while work is wound down is ignored, so that it ends as after the first.
+
+SIGTERM, which a queue or a service sends to end a process, is heard in the same way.
+"""
 
 import os
 import signal
@@ -11,54 +14,86 @@ from types import FrameType
 from typing import Any
 
 GRACE = 30.0
-"""Seconds after the last Ctrl-C for which another is ignored. One that comes later is raised: the first may have come
+"""Seconds after the last of them for which another is ignored. One that comes later is raised: the first may have come
 in the midst of a library that lets nothing out."""
 LATER = 0.05
 """Seconds until one is tried again that came where nothing can be raised."""
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which is answered as Ctrl-C is."""
+
+
+UNANSWERED: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+"""What is answered here, and what stands there while nobody answers it."""
+
+
 class Interruption:
-    """Answers Ctrl-C: the first is heard, and raised if so wished; those that come soon after it change nothing."""
+    """Answers Ctrl-C and SIGTERM: the first is heard, and raised if so wished; those soon after it change nothing."""
 
     def __init__(self, raising: bool = True):
         self.heard, self.raising, self.last = False, raising, 0.0
-        self._before, self._hook = signal.getsignal(signal.SIGINT), sys.unraisablehook
+        self.number = signal.SIGINT
+        """The signal that was heard."""
+        self._answered: list[signal.Signals] = []
+        self._hook = sys.unraisablehook
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
         winding_down = self.heard and now < self.last + GRACE
         self.heard, self.last = True, now
-        if self.raising and not winding_down:
-            raise KeyboardInterrupt
+        if winding_down:
+            return
+        self.number = signal.Signals(number)
+        if self.raising:
+            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+    @property
+    def terminated(self) -> bool:
+        return self.heard and self.number == signal.SIGTERM
 
     def install(self) -> None:
+        """Answers what nobody else does."""
         sys.unraisablehook = self._not_raised
-        signal.signal(signal.SIGINT, self)
+        for number, nobody in UNANSWERED.items():
+            if signal.getsignal(number) is nobody:
+                signal.signal(number, self)
+                self._answered.append(number)
 
     def remove(self) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        for number in self._answered:
+            signal.signal(number, UNANSWERED[number])
+        self._answered.clear()
         sys.unraisablehook = self._hook
 
     def _not_raised(self, lost: Any) -> None:
         """Python says so and goes on if a destructor raises, or what JAX does when garbage is collected."""
-        if lost.exc_type is not KeyboardInterrupt:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
             self._hook(lost)
             return
         self.heard = False
-        again = threading.Timer(LATER, os.kill, (os.getpid(), signal.SIGINT))
+        again = threading.Timer(LATER, os.kill, (os.getpid(), self.number))
         again.daemon = True
         again.start()
 
 
+def answering() -> Interruption | None:
+    """Who answers here, if it is one of us."""
+    answers = map(signal.getsignal, UNANSWERED)
+    return next((each for each in answers if isinstance(each, Interruption)), None)
+
+
 @contextmanager
 def hears_once(*, raising: bool = True) -> Iterator[Interruption]:
-    """While this lasts, the first Ctrl-C is raised, or with `raising=False` only noted, and others are ignored.
+    """While this lasts, the first Ctrl-C or SIGTERM is raised, or with `raising=False` only noted; others are ignored.
 
-    Python answers signals in the main thread alone: in others this does nothing. Nor does it where somebody
-    else answers Ctrl-C.
+    A process to which SIGTERM was sent ends with that, once work is wound down. Python answers signals in the main
+    thread alone: in others this does nothing. Nor does it where somebody else answers them.
     """
-    current, here = signal.getsignal(signal.SIGINT), threading.current_thread() is threading.main_thread()
-    if here and isinstance(current, Interruption):
+    if threading.current_thread() is not threading.main_thread():
+        yield Interruption(raising)
+        return
+    if (current := answering()) is not None:
         before, current.raising = current.raising, raising
         try:
             yield current
@@ -67,22 +102,23 @@ def hears_once(*, raising: bool = True) -> Iterator[Interruption]:
             current.raising = before
         return
     made = Interruption(raising)
-    if not here or current is not signal.default_int_handler:
-        yield made
-        return
     try:
         made.install()
         yield made
     finally:
         made.remove()
+        if made.terminated:
+            signal.raise_signal(signal.SIGTERM)
 
 
-def hear_once_to_the_end() -> None:
-    """The same from here on, for a process that ends when it was interrupted."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        Interruption().install()
+def hear_once_to_the_end() -> Interruption:
+    """The same from here on, for a process that ends when it was interrupted, and says so itself."""
+    made = Interruption()
+    made.install()
+    return made
 
 
 def hear_no_more() -> None:
     """For the last moments of a process: Python gives up its own answers before it is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in UNANSWERED:
+        signal.signal(number, signal.SIG_IGN)

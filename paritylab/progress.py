@@ -23,6 +23,8 @@ class Progress(NamedTuple):
     runs: int
     failed: int
     seconds_left: float
+    waiting: int = 0
+    """Runs that another process has in hand while there is nothing else to do here."""
 
 
 def watched() -> bool:
@@ -61,6 +63,8 @@ def sweep_bar(quiet: bool = False, words: Callable[[], str] = str) -> Iterator[C
         def watch(status: Progress) -> None:
             known = status.seconds_left == status.seconds_left
             left = f"about {duration(status.seconds_left)} left" if known else "starting workers, compiling"
+            if status.waiting:
+                left = f"waiting for {status.waiting} runs of another process"
             failed = f", {status.failed} jobs failed" if status.failed else ""
             progress.update(task, completed=status.runs_done, total=status.runs, left=left + words() + failed)
 

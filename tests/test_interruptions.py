@@ -39,6 +39,46 @@ def test_the_first_is_raised_and_the_others_are_ignored():
         press()
 
 
+@pytest.fixture
+def to_the_end():
+    """As on the command line: whoever is interrupted goes on to its own end."""
+    made = interruptions.hear_once_to_the_end()
+    yield made
+    made.remove()
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_sigterm_is_heard_in_the_same_way(to_the_end):
+    with hears_once(), pytest.raises(interruptions.Terminated):
+        signal.raise_signal(signal.SIGTERM)
+    press(3)
+    signal.raise_signal(signal.SIGTERM)
+    assert to_the_end.terminated
+
+
+def test_sigterm_while_training_is_noted(to_the_end):
+    with hears_once(raising=False) as interruption:
+        signal.raise_signal(signal.SIGTERM)
+    assert interruption is to_the_end and interruption.terminated
+
+
+def test_sigterm_is_heard_where_ctrl_c_is_ignored(monkeypatch):
+    """As in the background of a shell; once work is wound down, the process ends with the signal."""
+    sent = []
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with pytest.raises(interruptions.Terminated), hears_once():
+            press()
+            try:
+                os.kill(os.getpid(), signal.SIGTERM)
+                time.sleep(10)
+            finally:
+                monkeypatch.setattr(signal, "raise_signal", sent.append)
+        assert sent == [signal.SIGTERM] and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Presses:
     def __del__(self):
         press()

@@ -11,14 +11,18 @@ from . import (
     sweep as sweep,
     train as train,
 )
-from .app import app as app, give_up_output
+from .app import INTERRUPTED, TERMINATED, app as app, give_up_output
 
 
 def main() -> None:
-    hear_once_to_the_end()
+    heard = hear_once_to_the_end()
     try:
         app()
     except OSError as error:
         give_up_output(error)
+    except SystemExit as end:
+        if end.code == INTERRUPTED and heard.terminated:
+            raise SystemExit(TERMINATED) from None
+        raise
     finally:
         hear_no_more()

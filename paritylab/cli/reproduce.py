@@ -117,8 +117,7 @@ def work_off(
 
     from ..documents import DocumentCannotBeWritten, plain
     from ..experiments.reproduce import IncompleteError, account_of, do_runs, write_account
-    from ..sweep.executors import executor_of
-    from ..sweep.schedule import StoreCannotBeWritten
+    from ..sweep.executors import WorkStopped, executor_of
     from ..sweep.store import Store
 
     matplotlib.use("agg")  # windows belong to the main thread, and nothing is shown
@@ -153,7 +152,7 @@ def work_off(
                 each.result()
     except KeyboardInterrupt:
         return Done(claims, interrupted=True, trouble=trouble)
-    except (StoreCannotBeWritten, DocumentCannotBeWritten) as error:
+    except (WorkStopped, DocumentCannotBeWritten) as error:
         typer.echo(f"paritylab: {error}", err=True)
         return Done(claims, trouble=True, full=True)
     return Done(claims, trouble=trouble)

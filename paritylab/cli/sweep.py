@@ -22,11 +22,16 @@ def sweep(
     store: Annotated[
         Path, typer.Option(help="Folder that keeps the results; what is there is not done again.", parser=folder)
     ],
-    executor: Annotated[str | None, typer.Option(help="A Dask cluster: dask://HOST:PORT. This machine if not.")] = None,
+    executor: Annotated[
+        str | None, typer.Option(help="A Dask cluster: dask://HOST:PORT or tls://HOST:PORT. This machine if not.")
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Worker processes here; if not given one per core, or up to six per GPU.")
     ] = None,
     attempts: Annotated[int, typer.Option(help="How often a job that fails is tried.")] = 3,
+    job_timeout: Annotated[
+        float | None, typer.Option(help="Seconds that a job may take; one that takes longer fails. No limit if not.")
+    ] = None,
     module: Annotated[
         list[str] | None,
         typer.Option(help="A module outside of this folder whose functions the file may name as its job."),
@@ -46,15 +51,15 @@ def sweep(
         cores()  # a wrong PARITYLAB_CORES is said here, before there is a store
         leave_devices_to_workers()
         from ..sweep.files import read, sweep_of
-        from ..sweep.store import Store
+        from ..sweep.schedule import check_limits
 
+        check_limits(attempts, job_timeout)
         said = read(file, module or ())
         if dry_run:
             print_plan(plan_of_calls(said) if said.function else plan_of(said, sweep_of(said), store), as_json)
             return
         made = sweep_of(said)
-        place = Store.create(store, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
-    document, code = work_off(said, made, place, executor, workers, attempts, as_json)
+    place, document, code = work_off(said, made, store, executor, workers, attempts, job_timeout, as_json)
     if compact and not code:
         code = code_of_writing(lambda: document.update(file=str(place.compact())))
     if as_json:
@@ -67,36 +72,44 @@ def sweep(
 def work_off(
     said: "SweepFile",
     made: "Sweep",
-    store: "Store",
+    folder: Path,
     executor: str | None,
     workers: int | None,
     attempts: int,
+    job_timeout: float | None,
     quiet: bool,
-) -> tuple[dict[str, Any], int]:
-    """Does what is missing; what there is to print, and the exit code."""
-    from ..sweep.executors import executor_of
-    from ..sweep.schedule import StoreCannotBeWritten
+) -> tuple["Store", dict[str, Any], int]:
+    """Does what is missing; the store, what there is to print, and the exit code."""
+    from ..sweep.executors import WorkStopped, executor_of
+    from ..sweep.store import Store
 
+    store = None
     try:
         with kind_to_wrong_input(), sweep_bar(quiet) as watch, executor_of(executor, workers) as hands:
+            # Only now: what is wrong with the executor leaves no store behind.
+            store = Store.create(folder, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
             results = made.run(
                 store,
                 executor=hands,
                 runs_per_job=said.runs_per_job,
                 attempts=attempts,
+                job_timeout=job_timeout,
                 watch=watch or False,
                 check=False,
             )
     except KeyboardInterrupt:
-        return {**outcome_of(said, made, made.results(store)), "interrupted": True}, INTERRUPTED
-    except StoreCannotBeWritten as error:
+        if store is None:
+            raise
+        return store, {**outcome_of(said, made, made.results(store)), "interrupted": True}, INTERRUPTED
+    except WorkStopped as error:
+        assert store is not None
         typer.echo(f"paritylab: {error}", err=True)
-        return outcome_of(said, made, made.results(store)), FAILED
+        return store, outcome_of(said, made, made.results(store)), FAILED
     for failure in results.failures:
         where = store.folder / "failures" / f"{failure.job}.json"
         said_of_it = f"A job of {failure.runs} runs failed {failure.attempts} times: {failure.reason} ({where})"
         typer.echo(f"paritylab: {said_of_it}", err=True)
-    return outcome_of(said, made, results), FAILED if results.missing else 0
+    return store, outcome_of(said, made, results), FAILED if results.missing else 0
 
 
 def outcome_of(said: "SweepFile", made: "Sweep", results: "Results") -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """Dask clusters, where one machine is not enough. Needs the extra `cluster`."""
 
+import logging
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from .executors import WorkStopped
@@ -12,6 +13,9 @@ PROTOCOLS = {"dask": "tcp", "tls": "tls"}
 """What the two kinds of addresses are to Dask."""
 PATIENCE = 10
 """Seconds in which a scheduler should answer."""
+
+LOGGERS = ("distributed", "distributed.client", "tornado.application", "asyncio")
+"""Who prints tracebacks when a connection breaks, of which we say one sentence."""
 
 
 class ClusterLost(WorkStopped):
@@ -31,6 +35,8 @@ def dask_executor(address: str) -> Iterator[Executor]:
         from distributed import Client, Security
     except ImportError:
         raise ValueError("A Dask executor needs the extra `cluster`: pip install 'paritylab[cluster]'.") from None
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     security = Security()  # from Dask's own configuration
     if parts[1] == "tls":
         _check_certificates(security)
@@ -38,8 +44,11 @@ def dask_executor(address: str) -> Iterator[Executor]:
         client = Client(f"{PROTOCOLS[parts[1]]}://{parts[2]}:{parts[3]}", timeout=PATIENCE, security=security)
     except OSError as error:
         raise ValueError(f"No Dask scheduler answers at {address} ({error}). Start one: dask scheduler.") from None
-    with client:
+    try:
         yield ClientExecutor(client)
+    finally:
+        with suppress(TimeoutError):  # it would take leave of a scheduler that is gone for a while
+            client.close(timeout=PATIENCE if client.status == "running" else 1)
 
 
 def _check_certificates(security: Any) -> None:
@@ -70,8 +79,9 @@ class ClientExecutor(Executor):
     @property
     def workers(self) -> int:
         """Twice as many jobs as there are workers, so that none waits for its next; workers come and go."""
-        known = self._client.scheduler_info(n_workers=-1)
         self._check()
+        known = self._client.scheduler_info(n_workers=-1)
+        self._check()  # it may have gone while it was asked
         return max(2, 2 * len(known["workers"]))
 
     def _check(self) -> None:

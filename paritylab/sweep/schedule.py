@@ -4,8 +4,10 @@ The scheduler holds the leases and writes the store; workers only compute, so a 
 the store's folder nor any memory of what was done before.
 """
 
+import math
 import os
 import socket
+import sys
 import time
 import traceback
 from collections import deque
@@ -20,7 +22,7 @@ from jaxtyping import Int
 from ..manifest import manifest
 from ..progress import Progress
 from .canonical import digest
-from .executors import WorkerError, WorkersCannotStart
+from .executors import JobTimeout, WorkerError, WorkersCannotStart, WorkStopped, submit_within
 from .parcels import pack, unpack
 from .store import Store
 from .work import AbstractWork
@@ -28,6 +30,8 @@ from .work import AbstractWork
 FLAGS = ("XLA_FLAGS", "JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION")
 POLL_SECONDS, LOOK_SECONDS = 0.2, 5.0
 """How long to wait for workers at a time, and how often to look, besides, at what others hold."""
+SILENT_SECONDS = 4.0
+"""How long this process waits for others before it says so."""
 
 
 class Job(NamedTuple):
@@ -98,8 +102,8 @@ class Failure(NamedTuple):
         return self.traceback.strip().splitlines()[-1]
 
 
-class StoreCannotBeWritten(RuntimeError):
-    """No further result could be kept, so the work was stopped."""
+class StoreCannotBeWritten(WorkStopped):
+    """No further result could be kept."""
 
 
 class OtherCode(RuntimeError):
@@ -117,6 +121,16 @@ def workers_of(executor: Executor) -> int:
     return known or os.cpu_count() or 1
 
 
+def check_limits(attempts: int, job_timeout: int | float | None) -> None:
+    """Says what is wrong with the limits of a job."""
+    if attempts < 1:
+        raise ValueError(f"A job is tried at least once, got attempts={attempts}.")
+    if job_timeout is not None and not 0 < job_timeout < math.inf:
+        raise ValueError(
+            f"The time limit of a job is a number of seconds above 0, got {job_timeout}. Leave it out for none."
+        )
+
+
 class Scheduler:
     """Hands jobs to an executor and their rows to the store.
 
@@ -131,9 +145,12 @@ class Scheduler:
         executor: Executor,
         *,
         attempts: int = 3,
+        job_timeout: int | float | None = None,
         watch: Callable[[Progress], None] | None = None,
     ):
-        self.store, self.executor, self.attempts, self._watch = store, executor, attempts, watch
+        check_limits(attempts, job_timeout)
+        self.store, self.executor, self._watch = store, executor, watch
+        self.attempts, self.job_timeout = attempts, job_timeout
         self.queue, self.elsewhere = deque[Job](), deque[Job]()
         self.busy: dict[Future[Any], _Busy] = {}
         self.failed: list[Failure] = []
@@ -143,6 +160,10 @@ class Scheduler:
         self._begun, self._computed = time.monotonic(), 0
         self._looked = self._begun
         """When the jobs of others were looked at."""
+        self._idle_since: float | None = None
+        """Since when there is nothing to do here but wait for others."""
+        self._waiting, self._said = 0, False
+        """How many runs are waited for, and whether that was said."""
 
     def run(self) -> list[Failure]:
         """Until every job is in the store or was given up, by this process or another; what was given up."""
@@ -155,6 +176,7 @@ class Scheduler:
         try:
             while self._ask() or self.queue or self.busy or self.elsewhere:
                 self._submit()
+                self._mind_others()
                 self._collect()
                 self._tell()
                 yield
@@ -193,7 +215,28 @@ class Scheduler:
             else:
                 names = [job.work.names[run] for run in part]
                 work = job.work.take(part)
-                self.busy[self.executor.submit(perform, job.name, pack(work), names)] = _Busy(job, len(part))
+                call = (perform, job.name, pack(work), names)
+                self.busy[submit_within(self.executor, self.job_timeout, *call)] = _Busy(job, len(part))
+
+    def _mind_others(self) -> None:
+        """Says it once if all that is left has been in the hands of other processes for a while."""
+        if self.busy or not self.elsewhere:
+            self._idle_since, self._waiting = None, 0
+            return
+        now = time.monotonic()
+        self._idle_since = self._idle_since or now
+        self._waiting = sum(self._left[job.name] for job in self.elsewhere)
+        if self._said or now < self._idle_since + SILENT_SECONDS:
+            return
+        self._said = True
+        what = list(dict.fromkeys(job.work.what for job in self.elsewhere))
+        more = f" and {len(what) - 1} more" if len(what) > 1 else ""
+        print(
+            f"paritylab: Waiting for {self._waiting} runs ({what[0]}{more}) that another process has in hand, in the "
+            f"store {self.store.folder}. If it ends without them, they are done here.",
+            file=sys.stderr,
+            flush=True,
+        )
 
     def _part(self, job: Job, fresh: bool = False) -> Int[np.ndarray, " runs"] | None:
         """The runs of a job that are missing, if any is."""
@@ -221,6 +264,8 @@ class Scheduler:
             return
         for future in wait(self.busy, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done:
             job, runs = self.busy[future]
+            if future.cancelled():
+                workers_of(self.executor)  # raises if there are none any more
             error = CancelledError("The executor cancelled it.") if future.cancelled() else future.exception()
             if isinstance(error, WorkersCannotStart):
                 raise error
@@ -229,7 +274,7 @@ class Scheduler:
             del self.busy[future]  # only now: until then an error above still gives the lease back
             self.store.leases.give_back(job.name)
             if error is not None:
-                self._retry(job, error)
+                self._retry(job, runs, error)
 
     def _keep(self, job: Job, runs: int, table: pa.Table, origin: dict[str, Any]) -> None:
         try:
@@ -246,10 +291,14 @@ class Scheduler:
             "make room and run the same command again."
         )
 
-    def _retry(self, job: Job, error: BaseException) -> None:
+    def _retry(self, job: Job, runs: int, error: BaseException) -> None:
         """A failed job goes to the end of the queue, up to a limit; nothing stops the others."""
         tries = self._tries[job.name] = self._tries.get(job.name, 0) + 1
-        text = str(error) if isinstance(error, WorkerError) else "".join(traceback.format_exception(error))
+        if isinstance(error, JobTimeout):
+            limit = f"the {self.job_timeout:g} s that a job may take"
+            text = f"JobTimeout: {job.work.what}, {runs} runs in one job, took longer than {limit}, and was ended."
+        else:
+            text = str(error) if isinstance(error, WorkerError) else "".join(traceback.format_exception(error))
         failure = Failure(job.name, len(job.runs), tries, text)
         self.store.note_failure(job.name, {"what": job.work.what, **failure._asdict()})
         if tries < self.attempts:
@@ -267,4 +316,4 @@ class Scheduler:
         left = sum(self._left.values())
         elapsed = time.monotonic() - self._begun
         estimate = elapsed * left / self._computed if self._computed else float("nan")
-        self._watch(Progress(self._runs - left, self._runs, len(self.failed), estimate))
+        self._watch(Progress(self._runs - left, self._runs, len(self.failed), estimate, self._waiting))

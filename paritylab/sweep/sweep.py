@@ -20,7 +20,7 @@ from ..training.plans import Plan
 from ..training.runs import RESULT_COLUMNS, summarize
 from .executors import given_or_local, places
 from .rows import curves_of, joined, table_of
-from .schedule import Failure, Job, Scheduler, jobs_of
+from .schedule import Failure, Job, Scheduler, check_limits, jobs_of
 from .store import Store
 from .work import AbstractWork, Call, Calls, Training, column, works_of
 
@@ -106,6 +106,7 @@ class Sweep:
         executor: Executor | None = None,
         runs_per_job: int | None = None,
         attempts: int = 3,
+        job_timeout: int | float | None = None,
         watch: Callable[[Progress], None] | bool | None = None,
         check: bool = True,
     ) -> Results:
@@ -116,11 +117,14 @@ class Sweep:
         - `executor`: any `concurrent.futures.Executor`; local processes, one per core or up to six per GPU, if none
           is given.
         - `attempts`: how often a job that fails is tried.
+        - `job_timeout`: the most seconds that a job may take once a worker has it. One that takes longer has failed.
+          Its process is killed if it is a local one; other executors are left to themselves with it.
         - `watch`: called several times a second with a `Progress`. If there is none, a progress bar is shown where
           standard error is a terminal or a notebook; `watch=False` turns that off.
         - `check`: raise `SweepFailed` if every job failed, and warn if some did; what failed is in the results'
           `failures` in any case.
         """
+        check_limits(attempts, job_timeout)
         store = store if isinstance(store, Store) else Store.create(store)
         jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
         results = None if self._missing(store) else self.results(store)
@@ -129,7 +133,8 @@ class Sweep:
         with hears_once(), given_or_local(executor) as hands, sweep_bar(quiet=watch not in (None, True)) as bar:
             tell = watch if callable(watch) else bar
             for _ in range(READINGS):  # a shard that turns out to be damaged when it is read is done again
-                results = self.results(store, Scheduler([jobs], store, hands, attempts=attempts, watch=tell).run())
+                scheduler = Scheduler([jobs], store, hands, attempts=attempts, job_timeout=job_timeout, watch=tell)
+                results = self.results(store, scheduler.run())
                 if not results.missing or results.failures:
                     break
         assert results is not None

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -78,6 +79,41 @@ def test_a_store_that_cannot_be_is_one_sentence(tmp_path, monkeypatch, store, se
     assert (said.exit_code, said.stdout) == (2, "")
     assert said.stderr.startswith("paritylab: ") and said.stderr.count("\n") == 1 and sentence in said.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["sweep.toml"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--workers", 0), "got 0."),
+        (("--executor", "dask://h:notaport"), "got 'dask://h:notaport'."),
+        (("--executor", "dask://127.0.0.1:1"), "No Dask scheduler answers at dask://127.0.0.1:1 ("),
+        (("--attempts", 0), "--attempts is at least 1, got 0."),
+        (("--job-timeout", 0), "The time limit of a job is a number of seconds above 0, got 0.0."),
+        (("--job-timeout", "nan"), "above 0, got nan."),
+    ],
+    ids=["workers", "address", "nobody", "attempts", "limit", "no limit"],
+)
+def test_wrong_options_are_one_sentence_and_nothing_is_written(tmp_path, monkeypatch, words, sentence):
+    monkeypatch.setattr("paritylab.sweep.cluster.PATIENCE", 0.2)
+    file, store = write_file(tmp_path, **SMALL), tmp_path / "store"
+    said = run(file, "--store", store, "--json", *words)
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert said.stderr.startswith("paritylab: ") and said.stderr.count("\n") == 1 and sentence in said.stderr
+    assert not store.exists()
+
+
+def test_a_job_that_takes_too_long_is_ended_and_named(tmp_path):
+    file, store = tmp_path / "sweep.toml", tmp_path / "store"
+    file.write_text('job = "jobs:sleeps"\n[fixed]\nx = 0\n[axes]\nseconds = [60, 0]\n')
+    said = run(file, "--store", store, "--json", "--attempts", 1, "--job-timeout", 5, "--module", "jobs")
+    assert said.exit_code == 1 and json.loads(said.stdout)["done"] == 1
+    sentence = (
+        "JobTimeout: call jobs.sleeps, 1 runs in one job, took longer than the 5 s that a job may take, and was ended."
+    )
+    (failure,) = Store(store).failures().values()
+    where = store / "failures" / f"{failure['job']}.json"
+    assert said.stderr == f"paritylab: A job of 1 runs failed 1 times: {sentence} ({where})\n"
+    assert failure["traceback"] == sentence
 
 
 def test_a_store_of_a_future_version_is_not_touched(tmp_path):
@@ -224,6 +260,39 @@ def test_ctrl_c_keeps_finished_jobs_and_exits_130(interruptible, tmp_path, furth
     assert document["interrupted"] is True and 6 <= document["done"] < 48
     assert len(Store(store)) == document["done"]
     assert not list((store / "leases").iterdir())
+
+
+SLEEPS = 'job = "jobs:sleeps"\n[fixed]\nseconds = 0.3\n[axes]\nx = {from = 0, to = 199, step = 1}\n'
+SCRIPT = """
+import jobs
+from paritylab.sweep import Call, Sweep
+if __name__ == "__main__":
+    Sweep(Call(jobs.sleeps, {{"seconds": 0.3, "x": x}}) for x in range(200)).run({store!r})
+"""
+
+
+def test_sigterm_is_as_kind_as_ctrl_c(monkeypatch, tmp_path):
+    """To the command, and to a script of one's own, which ends with the signal as it would have ended without us."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), *sys.path]))
+    file, script, stores = tmp_path / "sweep.toml", tmp_path / "script.py", [tmp_path / "one", tmp_path / "other"]
+    file.write_text(SLEEPS)
+    script.write_text(SCRIPT.format(store=str(stores[1])))
+    with open(tmp_path / "script.err", "w") as err:
+        processes = [start(file, stores[0]), subprocess.Popen([sys.executable, script], stderr=err)]
+    give_up, hands = time.monotonic() + 120, []
+    for process, store, code in zip(processes, stores, (143, -signal.SIGTERM), strict=True):
+        while not list(store.glob("runs/*.parquet")):
+            assert process.poll() is None and time.monotonic() < give_up
+            time.sleep(0.05)
+        hands += workers(process)
+        process.terminate()
+        process.terminate()
+        assert process.wait(30) == code
+        assert not list((store / "leases").iterdir()) and 1 <= len(Store(store)) < 200
+    assert hands and not any(hand.is_running() for hand in hands)
+    assert file.with_suffix(".err").read_text() == (tmp_path / "script.err").read_text() == ""
+    document = json.loads(file.with_suffix(".out").read_text())
+    assert document["interrupted"] is True and document["done"] == len(Store(stores[0]))
 
 
 @pytest.mark.acceptance

@@ -195,6 +195,29 @@ def test_two_schedulers_share_a_store(tmp_path):
     assert not list((tmp_path / "store" / "leases").iterdir())
 
 
+def test_who_waits_for_another_process_says_so_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("paritylab.sweep.schedule.SILENT_SECONDS", 0.3)
+    sweep = Sweep(Call(jobs.square, {"x": x}) for x in range(3))
+    other, told = Store.create(tmp_path).leases, []  # as another process would hold them
+    names = [job.name for job in sweep.jobs("cpu")]
+    assert all(map(other.take, names[:2]))
+
+    def watch(progress):
+        told.append(progress.waiting)
+        if len(told) == 10:
+            for name in names[:2]:
+                other.give_back(name)
+
+    with here() as executor:
+        assert sweep.run(tmp_path, executor=executor, watch=watch).missing == 0
+    assert told[-1] == 0 and set(told) == {0, 2}
+    assert capsys.readouterr() == (
+        "",
+        f"paritylab: Waiting for 2 runs (call jobs.square) that another process has in hand, in the store {tmp_path}. "
+        "If it ends without them, they are done here.\n",
+    )
+
+
 def test_a_worker_that_one_lot_leaves_idle_begins_with_the_next(tmp_path):
     """The first job ends only after the second; what an earlier lot held is not done again."""
     mark = {"mark": str(tmp_path / "mark")}
@@ -234,10 +257,14 @@ def test_an_interruption_keeps_what_is_finished_and_gives_leases_back(tmp_path):
     [
         (lambda: Sweep([pl.plan(TASK, pl.MLP(4), keep=True)]), "A store keeps no networks"),
         (lambda: training().jobs("cpu", 0), "got runs_per_job=0"),
+        (lambda: training().run("nowhere", attempts=0), "A job is tried at least once, got attempts=0"),
+        (lambda: training().run("nowhere", job_timeout=-1), "a number of seconds above 0, got -1"),
         (lambda: Sweep([Call(lambda: 1, {})]).works[0].names, "Define it with `def`"),
         (lambda: Sweep([Call(jobs.square, {"x": object()})]).works[0].names, "cannot be written down"),
     ],
 )
-def test_what_cannot_be_swept_says_so(make, sentence):
+def test_what_cannot_be_swept_says_so(tmp_path, monkeypatch, make, sentence):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=sentence):
         make()
+    assert not list(tmp_path.iterdir())
