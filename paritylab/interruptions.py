@@ -49,6 +49,11 @@ class Interruption:
             raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
     @property
+    def exit_code(self) -> int:
+        """Of a process that ends for what was heard, as shells count: 130 after Ctrl-C, 143 after SIGTERM."""
+        return 128 + self.number
+
+    @property
     def terminated(self) -> bool:
         return self.heard and self.number == signal.SIGTERM
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import paritylab as pl
-from paritylab import interruptions
+from paritylab import cli, interruptions
 from paritylab.interruptions import hears_once
 from paritylab.sweep import Call, Store, Sweep
 
@@ -179,6 +179,34 @@ def test_pressed_many_times_a_sweep_gives_all_leases_back(monkeypatch, tmp_path)
     with ThreadPoolExecutor(2) as executor, pytest.raises(KeyboardInterrupt):
         sweep.run(store, executor=executor, watch=watch)
     assert 2 <= len(Store(tmp_path)) < 10 and not list((tmp_path / "leases").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("number", "end", "code"),
+    [
+        (signal.SIGINT, SystemExit(130), 130),
+        (signal.SIGTERM, SystemExit(130), 143),
+        (signal.SIGINT, ImportError("numpy was interrupted while it loaded"), 130),
+        (None, SystemExit(2), 2),
+    ],
+)
+def test_the_exit_code_of_the_command_line_says_what_ended_it(monkeypatch, number, end, code):
+    def app():
+        try:
+            if number:
+                signal.raise_signal(number)
+        finally:
+            raise end
+
+    monkeypatch.setattr(cli, "app", app)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+    finally:
+        for each, nobody in interruptions.UNANSWERED.items():
+            signal.signal(each, nobody)
+    assert ended.value.code == code
 
 
 def test_the_command_line_ignores_it_in_its_last_moments():

@@ -11,7 +11,7 @@ from . import (
     sweep as sweep,
     train as train,
 )
-from .app import INTERRUPTED, TERMINATED, app as app, give_up_output
+from .app import app as app, give_up_output
 
 
 def main() -> None:
@@ -20,9 +20,13 @@ def main() -> None:
         app()
     except OSError as error:
         give_up_output(error)
+    except ImportError:  # what a library makes of an interruption while it loads
+        if not heard.heard:
+            raise
+        raise SystemExit(heard.exit_code) from None
     except SystemExit as end:
-        if end.code == INTERRUPTED and heard.terminated:
-            raise SystemExit(TERMINATED) from None
-        raise
+        if not (heard.heard and end.code):
+            raise
+        raise SystemExit(heard.exit_code) from None
     finally:
         hear_no_more()

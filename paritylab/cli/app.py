@@ -13,7 +13,7 @@ import typer
 from .. import __version__
 from ..documents import DocumentCannotBeWritten
 
-FAILED, WRONG_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 LONGEST_NAME, LONGEST_PATH = 255, 3800
 """Bytes of names: what Linux and macOS allow, less the room that files in a folder need."""
 

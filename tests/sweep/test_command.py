@@ -105,10 +105,10 @@ def test_wrong_options_are_one_sentence_and_nothing_is_written(tmp_path, monkeyp
 def test_a_job_that_takes_too_long_is_ended_and_named(tmp_path):
     file, store = tmp_path / "sweep.toml", tmp_path / "store"
     file.write_text('job = "jobs:sleeps"\n[fixed]\nx = 0\n[axes]\nseconds = [60, 0]\n')
-    said = run(file, "--store", store, "--json", "--attempts", 1, "--job-timeout", 5, "--module", "jobs")
+    said = run(file, "--store", store, "--json", "--attempts", 1, "--job-timeout", 8, "--module", "jobs")
     assert said.exit_code == 1 and json.loads(said.stdout)["done"] == 1
     sentence = (
-        "JobTimeout: call jobs.sleeps, 1 runs in one job, took longer than the 5 s that a job may take, and was ended."
+        "JobTimeout: call jobs.sleeps, 1 runs in one job, took longer than the 8 s that a job may take, and was ended."
     )
     (failure,) = Store(store).failures().values()
     where = store / "failures" / f"{failure['job']}.json"
