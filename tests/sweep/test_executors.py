@@ -119,6 +119,7 @@ def test_a_worker_ends_with_a_parent_that_is_killed_whatever_it_does(tmp_path, t
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE) as parent:
         parent.stdout.readline()
         while not (started := workers(parent)):
+            assert parent.poll() is None
             time.sleep(0.01)
         time.sleep(0.3)
         parent.kill()

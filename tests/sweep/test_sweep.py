@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paritylab as pl
+from paritylab.progress import Progress, sweep_bar
 from paritylab.sweep import Call, LocalPool, Store, Sweep, SweepFailed
 from paritylab.sweep.schedule import Scheduler, jobs_of
 from paritylab.sweep.shards import read
@@ -216,6 +217,16 @@ def test_who_waits_for_another_process_says_so_once(tmp_path, monkeypatch, capsy
         f"paritylab: Waiting for 2 runs (call jobs.square) that another process has in hand, in the store {tmp_path}. "
         "If it ends without them, they are done here.\n",
     )
+
+
+def test_the_bar_says_what_is_waited_for(monkeypatch, capsys):
+    monkeypatch.setattr("paritylab.progress.watched", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with sweep_bar() as tell:
+        tell(Progress(1, 3, 0, 5.0, waiting=2))
+    out, err = capsys.readouterr()
+    assert out == "" and "waiting for 2 runs of another process" in err
 
 
 def test_a_worker_that_one_lot_leaves_idle_begins_with_the_next(tmp_path):
