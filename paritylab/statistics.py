@@ -256,7 +256,7 @@ def bootstrap_counts_interval(
 
     To draw from a sample with replacement is to draw its counts from a multinomial law.
 
-    >>> bootstrap_counts_interval(Counts.of(np.arange(101.0)), lambda sample: round(sample.quantile(0.5)))
+    >>> bootstrap_counts_interval(Counts.of(np.arange(101.0)), lambda sample: float(round(sample.quantile(0.5))))
     (40.0, 60.0)
     """
     rng = np.random.default_rng(seed)
