@@ -57,7 +57,7 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings((31, 1001), (21, 31), (0.1, 0.3, 1.0, 3.2), seeds=4, steps=4000),
+    "quick": Settings((31, 1001), (21, 31), (0.1, 0.3, 1.0, 3.2), seeds=6, steps=4000),
     "paper": Settings(
         (31, 51, 101, 201, 301, 501, 1001),
         (21, 31, 51, 101),
@@ -220,7 +220,7 @@ def theorem_share(n: int) -> float:
 
 def quotient(value: float, by: Measured) -> Measured:
     low, high = by.interval
-    ends: Interval = (value / high, value / low)
+    ends: Interval = (value / high, value / low if low > 0 else math.inf)  # a drop is at a share above 0
     return Measured(value / by.value, ends)
 
 
