@@ -19,6 +19,9 @@ COMPILE_BUDGET = 60.0
 """Seconds for one program. The longest of the suite took 25 s (JAX 0.12) where nine jobs shared two cores, so that a
 machine may be ten times slower than an idle one of today. What it is there to find takes minutes, or does not end."""
 
+LANES = 4
+"""Of a program for which a test names none. Results are about the runs, and the same on any number of lanes."""
+
 COMPILED: list[tuple[float, str]] = []
 """How long each program of this process took to compile, since a test last looked, and its name."""
 
@@ -29,6 +32,20 @@ def pytest_addoption(parser):
 
 def pytest_configure():
     jax.monitoring.register_event_duration_secs_listener(note_compilation)
+
+
+def pytest_collection_finish():
+    """Spares the tests two kinds of work that say nothing, once all is imported.
+
+    Most of them train a few runs, and a run pays for all lanes of its program, up to 128 where none are named. And
+    what was imported stays: whoever looks for what nobody uses any more need not look there.
+    """
+    from paritylab.training import crew
+
+    _, _, budget = crew.LANES["cpu"]
+    crew.LANES["cpu"] = (LANES, LANES, budget)
+    gc.collect()
+    gc.freeze()
 
 
 def note_compilation(event, seconds, **about):

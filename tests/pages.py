@@ -89,7 +89,7 @@ SMALLER = (
     Change(
         "README.md",
         "runs = pl.train(task, network, rate=[0.1, 1.0], batch=32, seeds=100, steps=20_000)",
-        "runs = pl.train(task, network, rate=[0.1, 1.0], batch=32, seeds=4, steps=300)",
+        "runs = pl.train(task, network, rate=[0.1, 1.0], batch=32, seeds=4, steps=300, lanes=4)",
     ),
     Change(
         "README.md",
@@ -106,17 +106,22 @@ SMALLER = (
         "paritylab reproduce hidden-progress --scale quick",
         "paritylab reproduce hidden-progress/fig0 --scale quick",
     ),
-    Change("docs/tour.md", "seeds=100,", "seeds=4,"),
+    Change("docs/tour.md", "seeds=100,", "seeds=4, lanes=4,"),
     Change("docs/tour.md", "steps=10_000,", "steps=300,"),
     Change(
         "docs/tour.md",
         'runs = pl.train(task, lambda n, *, key: eqx.nn.MLP(n, "scalar", 64, 2, key=key), seeds=50)',
-        'runs = pl.train(task, lambda n, *, key: eqx.nn.MLP(n, "scalar", 64, 2, key=key), seeds=2, steps=300)',
+        'runs = pl.train(task, lambda n, *, key: eqx.nn.MLP(n, "scalar", 64, 2, key=key), seeds=2, steps=300, lanes=2)',
     ),
     Change(
         "docs/sweeps.md",
         'yield pl.plan(task, pl.MLP(100), rate=[0.1, 1.0], seeds=25, steps=5_000, labels={"k": k})',
-        'yield pl.plan(task, pl.MLP(100), rate=[0.1, 1.0], seeds=2, steps=300, labels={"k": k})',
+        'yield pl.plan(task, pl.MLP(100), rate=[0.1, 1.0], seeds=2, steps=300, lanes=4, labels={"k": k})',
+    ),
+    Change(
+        "docs/sweeps.md",
+        "paritylab sweep examples/parities.toml --store out/parities --dry-run",
+        "paritylab sweep examples/smaller/parities.toml --store out/parities --dry-run",
     ),
     Change(
         "docs/sweeps.md",
@@ -157,6 +162,8 @@ SMALLER = (
         "batch = {from = 32, to = 128, times = 2}",
         "batch = {from = 32, to = 32, times = 2}",
     ),
+    Change("examples/slurm.py", "steps=steps,", "steps=steps, lanes=4,"),
+    Change("examples/slurm.py", "for k in (2, 3, 4)", "for k in (2, 3)"),
     Change(
         "examples/slurm.py",
         "results = on_slurm(convergence_times(seeds=500, steps=100_000), sys.argv[1], jobs=20)",

@@ -130,7 +130,7 @@ def everything(rng, size):
     return draw(rng, size), np.ones(size, bool)
 
 
-@pytest.mark.parametrize("size", [6, 10, 25, 100])
+@pytest.mark.parametrize("size", [6, *(pytest.param(size, marks=pytest.mark.acceptance) for size in (10, 25)), 100])
 @pytest.mark.parametrize("way", [everything, step_limit, stopped_early])
 def test_intervals_of_the_median_cover_it(way, size):
     rng = np.random.default_rng([size, len(way.__name__)])

@@ -16,7 +16,7 @@ from paritylab.sweep.work import works_of
 from paritylab.training.runs import summarize
 
 TASK = pl.Uniform(pl.Parity(10, (0, 1)))
-SMALL = {"rate": [0.1, 0.3], "seeds": 5, "steps": 200, "validation": 256}
+SMALL = {"rate": [0.1, 0.3], "seeds": 5, "steps": 200, "validation": 256, "lanes": 4}
 
 
 @pytest.fixture(scope="module")

@@ -59,6 +59,7 @@ def test_autodiff_through_the_engine_and_sample_tables_agree(towards):
             validation=0,
             keep=True,
             float64=True,
+            lanes=1,
         )
         trained = runs.network(0).level.weights
         np.testing.assert_allclose(trained, tables.trained[height].level.weights, rtol=0, atol=1e-9)

@@ -90,7 +90,7 @@ def test_curves_of_several_shapes_keep_their_runs():
 
 SCRIPT = """
 import paritylab as pl
-pl.train(pl.Uniform(pl.Parity(6, (0, 1))), pl.MLP(4), rate=0.0, seeds=20, steps=2_000, validation=64{})
+pl.train(pl.Uniform(pl.Parity(6, (0, 1))), pl.MLP(4), rate=0.0, seeds=20, steps=200, validation=64, lanes=4{})
 """
 
 
