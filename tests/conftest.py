@@ -116,13 +116,15 @@ def said_to_users():
     Where an annotation names the allowed values, the checker of the tests would speak first.
     """
 
-    def ask(*expressions: str) -> dict[str, str]:
-        result = subprocess.run(
-            [sys.executable, "-c", EVALUATE, *expressions], capture_output=True, text=True, check=True
-        )
-        return json.loads(result.stdout)
+    command = [sys.executable, "-c", EVALUATE]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as user:
 
-    return ask
+        def ask(*expressions: str) -> dict[str, str]:
+            user.stdin.write(json.dumps(expressions) + "\n")
+            user.stdin.flush()
+            return json.loads(user.stdout.readline())
+
+        yield ask
 
 
 EVALUATE = """
@@ -136,12 +138,13 @@ from paritylab.sweep import Sweep
 
 TASK = pl.Uniform(pl.Parity(6, (0, 1)))
 
-said = {}
-for expression in sys.argv[1:]:
-    try:
-        eval(expression)
-        said[expression] = "nothing"
-    except Exception as error:
-        said[expression] = f"{type(error).__name__}: {error}"
-print(json.dumps(said))
+for line in sys.stdin:
+    said = {}
+    for expression in json.loads(line):
+        try:
+            eval(expression)
+            said[expression] = "nothing"
+        except Exception as error:
+            said[expression] = f"{type(error).__name__}: {error}"
+    print(json.dumps(said), flush=True)
 """

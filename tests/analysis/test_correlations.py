@@ -46,7 +46,7 @@ from paritylab.cube import cube
 @pytest.mark.parametrize("depth", range(1, 9))
 def test_the_generative_distribution_gives_powers_of_two_thirds(depth):
     """boolean-circuits, Lemma 8 as corrected: |c_ij| = (2/3)**i at every node of every such circuit, E[y] = 0."""
-    for seed in range(5):
+    for seed in range(2):
         circuit = random_circuit(2**depth, key=root_key(100 * depth + seed))
         tables = gate_tables(circuit, Generative(circuit))
         for i, level in enumerate(node_correlations(circuit, tables)):
@@ -219,7 +219,7 @@ def rows(n):
     }
 
 
-def targets(n, count=6):
+def targets(n, count=3):
     rng = np.random.default_rng(n)
     mixed = [rng.choice([-1.0, 1.0], n) for _ in range(count)]
     return [GateProduct(o) for o in mixed if len(set(o)) == 2]

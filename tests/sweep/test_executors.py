@@ -31,7 +31,7 @@ from paritylab.sweep.parcels import pack, unpack
 HERE = Path(__file__).parent
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pool():
     made = LocalPool()
     yield made
@@ -161,8 +161,9 @@ AGAIN = 'Put what starts the workers under `if __name__ == "__main__":` in a fil
     ],
     ids=["file", "no guard", "standard input", "words", "words that define"],
 )
-def test_a_main_module_that_workers_cannot_import_says_so(tmp_path, how, guard, function, said):
+def test_a_main_module_that_workers_cannot_import_says_so(tmp_path, monkeypatch, how, guard, function, said):
     """At once, in one sentence, and only where it is so."""
+    monkeypatch.setenv("PARITYLAB_CORES", "1")
     text, file = SWEEP.format(here=str(HERE), guard=guard, function=function, store=str(tmp_path / "store")), None
     if how == "file":
         file = tmp_path / "script.py"
@@ -179,8 +180,9 @@ def test_a_main_module_that_workers_cannot_import_says_so(tmp_path, how, guard, 
         assert not list(tmp_path.glob("store/leases/*"))
 
 
-def test_a_main_module_that_cannot_be_imported_says_so(tmp_path):
+def test_a_main_module_that_cannot_be_imported_says_so(tmp_path, monkeypatch):
     """Not at the third attempt, but at the first; what the worker said of it comes before."""
+    monkeypatch.setenv("PARITYLAB_CORES", "1")
     script = tmp_path / "script.py"
     script.write_text(
         SWEEP.format(here=str(HERE), guard=GUARDED, function="jobs.square", store=str(tmp_path / "store"))
