@@ -62,7 +62,7 @@ def sign_rank_found(
 
     A proven upper bound on the sign-rank, not the sign-rank: a search may miss.
 
-    >>> sign_rank_found(2 * np.eye(5) - 1, 4).rank
+    >>> sign_rank_found(2 * np.eye(5) - 1, 4, steps=50).rank
     3
     """
     best = None
