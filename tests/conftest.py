@@ -20,7 +20,7 @@ COMPILE_BUDGET = 60.0
 machine may be ten times slower than an idle one of today. What it is there to find takes minutes, or does not end."""
 
 LANES = 4
-"""Of a program for which a test names none. Results are about the runs, and the same on any number of lanes."""
+"""Of a program for which a test names none. Another number is another program: the same runs, but for rounding."""
 
 COMPILED: list[tuple[float, str]] = []
 """How long each program of this process took to compile, since a test last looked, and its name."""
