@@ -34,16 +34,17 @@ def pytest_configure():
     jax.monitoring.register_event_duration_secs_listener(note_compilation)
 
 
-def pytest_collection_finish():
+def pytest_collection_finish(session):
     """Spares the tests two kinds of work that say nothing, once all is imported.
 
     Most of them train a few runs, and a run pays for all lanes of its program, up to 128 where none are named. And
     what was imported stays: whoever looks for what nobody uses any more need not look there.
     """
-    from paritylab.training import crew
+    if session.config.option.markexpr != "acceptance":
+        from paritylab.training import crew
 
-    _, _, budget = crew.LANES["cpu"]
-    crew.LANES["cpu"] = (LANES, LANES, budget)
+        _, _, budget = crew.LANES["cpu"]
+        crew.LANES["cpu"] = (LANES, LANES, budget)
     gc.collect()
     gc.freeze()
 

@@ -36,6 +36,8 @@ def in_words(found: dict[str, Any]) -> str:
     parts = [f"{found['runs']} runs in {found['files']} files, {len(found['findings'])} findings"]
     if found["without_hash"]:
         parts.append(f"{found['without_hash']} files have no hash yet ('paritylab store compact' gives them one)")
+    if found["mixed"]:
+        parts.append(f"{len(found['mixed'])} columns have texts in some files and numbers or lists in others")
     parts += [f"{found[name]} in {name}" for name in ("aside", "failures", "unfinished") if found[name]]
     return "; ".join(parts) + "."
 
@@ -44,9 +46,13 @@ def in_words(found: dict[str, Any]) -> str:
 def compact(
     folder: Annotated[Path, typer.Argument(help="A folder that `paritylab sweep` or `paritylab reproduce` wrote.")],
 ) -> None:
-    """Merge all files of a store into one, a Parquet file that can be carried elsewhere, and print its path."""
+    """Merge all files of a store into one Parquet file that can be carried elsewhere, and print its path.
+
+    There are several if a column has texts in some files and numbers in others.
+    """
     with kind_to_wrong_input():
         from ..sweep.store import Store
 
         place = Store(folder, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
-    typer.echo(place.compact())
+    for path in place.compact():
+        typer.echo(path)

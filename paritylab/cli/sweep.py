@@ -61,7 +61,7 @@ def sweep(
         made = sweep_of(said)
     place, document, code = work_off(said, made, store, executor, workers, attempts, job_timeout, as_json)
     if compact and not code:
-        code = code_of_writing(lambda: document.update(file=str(place.compact())))
+        code = code_of_writing(lambda: document.update(files=[str(path) for path in place.compact()]))
     if as_json:
         print_json(document)
     else:
@@ -187,7 +187,7 @@ def print_outcome(document: dict[str, Any]) -> None:
     if document["summary"]:
         print_summary(document["summary"])
     typer.echo(f"{document['done']} of {document['runs']} runs are in the store.")
-    if "file" in document:
-        typer.echo(document["file"])
+    for path in document.get("files", ()):
+        typer.echo(path)
     if document.get("interrupted"):
         typer.echo("Interrupted: what was finished is kept; run the same command again to go on.", err=True)

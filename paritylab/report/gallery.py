@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from ..distributions.images import rgb_image
 from ..documents import document, make_folder, write_whole
 from ..experiments.accounts import ABOUT, check_inside, checked, found_in, loaded, place_of, sift
-from ..experiments.base import load
+from ..experiments.base import judge, load
 from ..registry import PAPERS
 from ..sweep.sweep import Results
 from .page import number
@@ -32,7 +32,7 @@ def write_gallery(out: Path, gallery: Path) -> Path:
         if about["scale"] == "paper":
             _keep(about, out / "paper" / about["experiment"], gallery / about["experiment"].replace("/", "-"))
     for about in exhibits(gallery):
-        _explain(about, gallery)
+        _judge_again(about, gallery)
     page = gallery / "index.md"
     write_whole(page, _page([_exhibit(about) for about in exhibits(gallery)]))
     return page
@@ -89,13 +89,19 @@ def _few_colours(path: Path) -> bytes:
     return buffer.getvalue()
 
 
-def _explain(about: dict[str, Any], gallery: Path) -> None:
-    """Explanations as the experiment has them now: they may have become better since its runs."""
+def _judge_again(about: dict[str, Any], gallery: Path) -> None:
+    """Intervals, verdicts and explanations as the experiment has them now: better than at its runs, perhaps."""
     experiment = load(about["experiment"])
-    known = {claim.name: claim for claim in experiment.claims(experiment.SETTINGS["paper"])}
+    settings = experiment.SETTINGS["paper"]
+    known = {claim.name: claim for claim in experiment.claims(settings)}
+    measured = experiment.measure(settings, results_of(about, gallery)) if about["curves_kept"] else {}
     for row in about["claims"]:
-        claim = known.get(row["claim"].removeprefix(f"{about['experiment']}/"))
-        row["explanation"] = row["explanation"] if claim is None else claim.explanation
+        name = row["claim"].removeprefix(f"{about['experiment']}/")
+        if name in known:
+            row["explanation"], row["recorded"] = known[name].explanation, known[name].recorded_at("paper")
+        if name in known and name in measured:
+            row["interval"] = list(measured[name].interval)
+            row["verdict"] = judge(known[name].region, measured[name].interval)
     write_whole(gallery / about["experiment"].replace("/", "-") / ABOUT, document(about))
 
 

@@ -19,11 +19,7 @@ def check_store(folder: Path) -> dict[str, Any]:
     for name in shards:
         table = read(folder / "runs" / name)
         schemas[name], rows = table.schema, rows + len(table)
-    findings += _twice(shards) + [
-        {"file": name, "finding": f"{said_of(column, files)}."}
-        for column, files in mixed(schemas).items()
-        for name in [next(iter(files.values()))]
-    ]
+    findings += _twice(shards)
     listed = {name: _names(folder / name) for name in ("unfinished", "aside", "leases", "failures")}
     return {
         "store": str(folder),
@@ -33,6 +29,7 @@ def check_store(folder: Path) -> dict[str, Any]:
         "rows": rows,
         "without_hash": sum(not shard.hashed for shard in shards.values()),
         **{name: len(files) for name, files in listed.items()},
+        "mixed": [said_of(name, files) for name, files in mixed(schemas).items()],
         "findings": findings,
     }
 

@@ -53,6 +53,19 @@ def mixed(schemas: Mapping[str, pa.Schema]) -> dict[str, dict[str, str]]:
     return {name: files for name, files in kinds.items() if len(files) > 1}
 
 
+def alike(tables: Mapping[str, pa.Table]) -> list[dict[str, pa.Table]]:
+    """The tables in a few groups, in none of which a column has things of several kinds."""
+    groups: list[tuple[dict[str, str], dict[str, pa.Table]]] = []
+    for file, table in tables.items():
+        kinds = {field.name: kind_of(field.type) for field in table.schema if not pa.types.is_null(field.type)}
+        fits = (group for group in groups if all(group[0].get(name, kind) == kind for name, kind in kinds.items()))
+        if (group := next(fits, None)) is None:
+            groups.append(group := ({}, {}))
+        group[0].update(kinds)
+        group[1][file] = table
+    return [members for _, members in groups]
+
+
 def said_of(name: str, files: Mapping[str, str]) -> str:
     """A column of several kinds, in words."""
     return f"The column {name!r} has " + " and ".join(f"{kind} in {file}" for kind, file in files.items())

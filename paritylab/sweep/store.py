@@ -26,9 +26,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..documents import publish, write_whole
+from ..documents import DocumentCannotBeWritten, publish, write_whole
 from .leases import AbstractLeases, LeaseLost, leases_in
-from .rows import curves_of, each_run_once, joined, mixed, said_of, table_of, with_plain_texts
+from .rows import alike, curves_of, each_run_once, joined, mixed, said_of, table_of, with_plain_texts
 from .shards import FORMAT, PARQUET, SUFFIXES, DamagedShard, Shard, encode, inspect, read
 
 Looked = TypeVar("Looked")
@@ -183,21 +183,33 @@ class Store:
             publish(draft, content, self.folder / "runs" / name)
         except FileNotFoundError as error:
             raise LeaseLost("commit") from error
+        except OSError as error:
+            raise DocumentCannotBeWritten(error.errno, error.strerror, str(self.folder / "runs" / name)) from error
         self._note(name, shard)
         return name
 
-    def compact(self) -> Path:
-        """Merges all files into one, which can then be carried elsewhere; its path."""
+    def compact(self) -> list[Path]:
+        """Merges all files into as few as possible, which can then be carried elsewhere; their paths.
+
+        That is one, unless a column has texts in some and numbers in others: no value may change.
+        """
         while True:
             with contextlib.suppress(LeaseLost), self._writing() as draft:
                 tables = self._tables(set(self._holder))
                 old = set(self._shards)
-                if len(old) > 1 or not all(name.endswith(PARQUET) and self._shards[name].hashed for name in old):
-                    made = self._publish(draft, _in_order(joined(tables)), self.manifests(), merged=True)
-                    for name in old - {made}:  # all that they hold is in the new one
+                groups = alike(tables)
+                merged = all(name.endswith(PARQUET) and self._shards[name].hashed for name in old)
+                if len(groups) < len(old) or not merged:
+                    made = set[str]()
+                    for group in groups:
+                        draft.touch()
+                        self.leases.check("commit")
+                        manifests = {job: each for name in group for job, each in self._shards[name].manifests.items()}
+                        made.add(self._publish(draft, _in_order(joined(group)), manifests, merged=True))
+                    for name in old - made:  # all that they hold is in the new ones
                         (self.folder / "runs" / name).unlink(missing_ok=True)
-                    self._forget(old - {made})
-                return self.folder / "runs" / next(iter(self._shards), "")
+                    self._forget(old - made)
+                return [self.folder / "runs" / name for name in sorted(self._shards)]
 
     def arrow(self, runs: Iterable[str] | None = None, *, plain: bool = False, quiet: Container[str] = ()) -> pa.Table:
         """All rows or those of some runs, in the order of the runs' names.

@@ -144,7 +144,7 @@ def test_a_full_disk_after_all_runs_prints_what_is_done(tmp_path, monkeypatch):
     for job in "ab":
         Store.create(store).add(pa.table({"run": [job]}), {"job": job})
     done = {"runs": 48, "done": 48, "failed": [], "summary": []}
-    monkeypatch.setattr("paritylab.cli.sweep.work_off", lambda *_: (done, 0))
+    monkeypatch.setattr("paritylab.cli.sweep.work_off", lambda *_: (Store(store), done, 0))
     before = sorted((store / "runs").iterdir())
     monkeypatch.setattr(os, "replace", raise_full)
     said = run(file, "--store", store, "--compact", "--json")
@@ -161,7 +161,7 @@ def raise_full(*_):
 def undisturbed(tmp_path_factory) -> pd.DataFrame:
     folder = tmp_path_factory.mktemp("undisturbed")
     done = finish(write_file(folder, **SMALL), folder / "store", "--compact")
-    assert done["done"] == done["runs"] == 48 and Path(done["file"]).exists()
+    assert done["done"] == done["runs"] == 48 and all(Path(path).exists() for path in done["files"])
     assert {row["k"] for row in done["summary"]} == {1, 5}
     return table(folder / "store")
 

@@ -82,7 +82,7 @@ def test_what_is_found_to_be_damaged_when_read_is_missing_from_then_on(store, he
 
 def test_a_compaction_finds_a_damaged_file_and_merges_the_others(store, heard):
     files(store)[1].write_bytes(b"")
-    merged = store.compact()
+    (merged,) = store.compact()
     assert files(store) == [merged] and len(heard) == 1 and len(store) == 10
     assert len(Store(store.folder).table()) == 10
 
@@ -96,7 +96,7 @@ def test_a_run_in_several_shards_counts_once(store, heard):
     assert len(again) == len(table) == 15 and table.run.is_unique and len(heard) == 1 and "a copy" in heard[0]
     found = check_store(store.folder)["findings"]
     assert sum(int(each["finding"].split()[0]) for each in found) == 4  # runs 3 to 6, wherever they stand second
-    merged = again.compact()
+    (merged,) = again.compact()
     assert files(store) == [merged] and len(read(merged)) == 15
     assert check_store(store.folder)["findings"] == []
 
@@ -125,7 +125,7 @@ def test_a_store_of_format_1_is_read_and_merged_into_one_of_today(tmp_path, hear
     assert len(old) == len(old.table()) == 10 and not heard  # what claims to replace others hides none of them
     assert check_store(folder)["without_hash"] == 2
     old.add(training(10), {"job": "two"})
-    path = old.compact()
+    (path,) = old.compact()
     assert files(old) == [path] and inspect(path).hashed and len(Store(folder).table()) == 15
 
 
@@ -192,6 +192,16 @@ def test_columns_of_several_kinds_are_named_with_their_files(store, heard):
     store.add(rows("l", width=pa.array([[1, 2]])), {"job": "lists"})
     with pytest.raises(ValueError, match=r"The column 'width' has .*lists in .*: no table holds both"):
         store.table()
+
+
+def test_a_compaction_changes_no_value_of_columns_of_several_kinds(store):
+    store.add(rows("x", width=pa.array(["k"])), {"job": "texts"})
+    store.add(rows("y", width=pa.array([3])), {"job": "numbers"})
+    store.add(rows("z", width=pa.array([[3]])), {"job": "lists"})
+    merged, names = store.compact(), [["x"], ["y"], ["z"]]
+    assert len(merged) == 3 and files(store) == merged and store.compact() == merged
+    assert [store.arrow(each).column("width").to_pylist() for each in names] == [["k"], [3], [[3]]]
+    assert len(store) == 18 and len(store.manifests()) == 6 and len(check_store(store.folder)["mixed"]) == 1
 
 
 def test_lists_of_calls_are_in_the_table_and_curves_are_not(store):
