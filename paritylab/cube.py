@@ -7,7 +7,7 @@ bits that are 1), hence chi of all coordinates is (-1)**weight.
 """
 
 from collections.abc import Iterable
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,8 @@ import numpy as np
 from jax.typing import DTypeLike
 from jaxtyping import Array, Bool, Float, Int, Integer, PRNGKeyArray
 
-from .runtime import keep_compiled_programs
+from .demands import check_kind, check_whole, echo
+from .runtime import check_memory, keep_compiled_programs
 
 keep_compiled_programs()
 
@@ -33,11 +34,13 @@ def cube(n: int) -> Float[Array, "{2**n} {n}"]:
     >>> cube(2).tolist()
     [[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]]
     """
+    check_whole("n", n)
     if not 0 <= n <= LARGEST_ENUMERATION:
         raise ValueError(
             f"The cube of n={n} has 2**n points; it is enumerated for 0 <= n <= {LARGEST_ENUMERATION}. "
             "Sample from a distribution instead."
         )
+    check_memory(20 * n * 2**n, f"The cube of n={n}", "Sample from a distribution instead.")
     return jnp.asarray(1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1), jnp.float32)
 
 
@@ -47,7 +50,11 @@ def bit_mask(support: Iterable[int]) -> int:
     >>> bit_mask((0, 2))
     5
     """
-    return sum(1 << i for i in set(support))
+    check_kind("support", support, Iterable, "a sequence of coordinates, such as (0, 2)")
+    chosen = set(support)
+    for i in chosen:
+        check_whole("support", i, 0)
+    return sum(1 << i for i in chosen)
 
 
 def character(mask: Bool[Array | np.ndarray, " n"], x: Float[Array, " n"]) -> Float[Array, ""]:
@@ -95,6 +102,15 @@ def encode(x: Float[Array, "*batch n"], encoding: Encoding) -> Float[Array, "*ba
     raise ValueError(f"There is no encoding {encoding!r}; choose one of {', '.join(ENCODINGS)}.")
 
 
+def check_key(key: Any) -> None:
+    """A seed in the place of a key is an easy slip."""
+    kind = getattr(key, "dtype", None)
+    if kind is None or not (jnp.issubdtype(kind, jax.dtypes.prng_key) or kind == np.uint32):
+        raise TypeError(f"`key` is a key of JAX, such as root_key(0), got {echo(key)}.")
+
+
 def root_key(seed: int | np.integer | Integer[Array | np.ndarray, ""]) -> PRNGKeyArray:
     """The one way from an integer seed to a key: threefry, whose draws do not change under `vmap`."""
+    if not isinstance(seed, jax.Array | np.ndarray | np.uint32):  # those are of the lab's own making
+        check_whole("seed", seed, 0, 2**32 - 1)
     return jax.random.key(seed, impl="threefry2x32")

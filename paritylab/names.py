@@ -6,6 +6,7 @@ from typing import Any
 import paritylab as pl
 
 from .cube import root_key
+from .demands import echo
 from .distributions.random import with_noise
 from .registry import NETWORKS, TARGETS, TRAIN_DEFAULTS, WITHOUT_DEGREE, nearest
 from .targets.parity import check_size
@@ -59,7 +60,7 @@ def check_kinds(names: Mapping[str, Any]) -> None:
         if not ((one(value) and name != "support") or several or (value is None and default is None)):
             word = {int: "a whole number", float: "a number", str: "a name", bool: "true or false"}[kinds[-1]]
             lists = f", or a list of such as {name} = [1, 2]" if name in SEVERAL else ""
-            raise ValueError(f"`{name}` is {word}{lists}, got {value!r}.")
+            raise ValueError(f"`{name}` is {word}{lists}, got {echo(value)}.")
 
 
 def make_task(target: str, n: int, k: int, support: list[int] | None, noise: float) -> Task:
@@ -67,7 +68,7 @@ def make_task(target: str, n: int, k: int, support: list[int] | None, noise: flo
     if target not in TARGETS:
         raise ValueError(nearest("target", target, TARGETS))
     if support is not None and target != "parity":
-        raise ValueError(f"--support goes with the target parity, got {target!r}.")
+        raise ValueError(f"--support goes with the target parity, got {echo(target)}.")
     fixed = {
         "full-parity": lambda: pl.full_parity(n),
         "majority": lambda: pl.majority(n),

@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from .demands import echo
+
 
 class NetworkEntry(NamedTuple):
     """A network by name. `recipe` and `activation` are names in `paritylab`.
@@ -351,6 +353,6 @@ TRAIN_DEFAULTS: dict[str, Any] = {
 def nearest(kind: str, name: str, names: Iterable[str]) -> str:
     """One sentence for a name that does not exist, with the nearest that does."""
     if not (names := list(names)):
-        return f"There is no {kind} {name!r}, and there are no others."
+        return f"There is no {kind} {echo(name)}, and there are no others."
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
-    return f"There is no {kind} {name!r}; did you mean {close[0]!r}? There are: {', '.join(names)}."
+    return f"There is no {kind} {echo(name)}; did you mean {close[0]!r}? There are: {', '.join(names)}."

@@ -5,10 +5,15 @@ on disk between processes. `JAX_COMPILATION_CACHE_DIR` (JAX's own variable) move
 `JAX_ENABLE_COMPILATION_CACHE=false` turns the cache off.
 """
 
+import contextlib
+import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import jax
+
+from .demands import echo
 
 MOST_CORES = 4096
 """More threads than this on one machine are a slip of the pen."""
@@ -33,9 +38,62 @@ def leave_devices_to_workers() -> None:
     jax.config.update("jax_platforms", "cpu")
 
 
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+
+
 def memory() -> int:
-    """Bytes of main memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    """Bytes that this process may use: those of the machine, or of its control group where that has a limit.
+
+    `PARITYLAB_MEMORY` says another number, in GiB.
+    """
+    if given := os.environ.get("PARITYLAB_MEMORY"):
+        try:
+            size = float(given)
+        except ValueError:
+            size = math.nan
+        if not 0 < size < math.inf:
+            raise ValueError(
+                f"PARITYLAB_MEMORY is a number of GiB above 0, got {echo(given)}. Unset it to use all memory."
+            )
+        return int(size * 2**30)
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min([there, *_limits_of_groups(Path("/proc/self/cgroup"), CONTROL_GROUPS)])
+
+
+def _limits_of_groups(own: Path, root: Path) -> Iterator[int]:
+    """The limits of the groups that a process is in, of either version, and of all groups around them."""
+    try:
+        lines = [line.split(":", 2) for line in own.read_text().splitlines()]
+    except OSError:  # not Linux
+        return
+    for _, kinds, path in lines:
+        if kinds not in ("", "memory"):
+            continue
+        top, name = (root, "memory.max") if kinds == "" else (root / "memory", "memory.limit_in_bytes")
+        inside = top / path.lstrip("/")
+        for folder in (inside, *inside.parents):
+            if folder != top and top not in folder.parents:
+                break
+            with contextlib.suppress(OSError, ValueError):  # no such file, or the word "max"
+                yield int((folder / name).read_text())
+
+
+def gibibytes(size: int | float) -> str:
+    """A number of bytes for people.
+
+    >>> gibibytes(3 * 2**29), gibibytes(2**50)
+    ('1.5 GiB', '1,048,576 GiB')
+    """
+    size = size / 2**30
+    return f"{size:.1f} GiB" if size < 1000 else f"{size:,.0f} GiB"
+
+
+def check_memory(need: int | float, what: str, way_out: str) -> None:
+    """Says what would take more memory than there is, before any of it is taken."""
+    if need > (have := memory()):
+        raise ValueError(
+            f"{what} would take about {gibibytes(need)}, and this process may use {gibibytes(have)}. {way_out}"
+        )
 
 
 def make_room_for_programs(limit: int | None = None) -> None:

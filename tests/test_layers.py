@@ -14,6 +14,7 @@ FREE = (
     "registry",
     "runtime",
     "brief",
+    "demands",
     "progress",
     "cube",
     "statistics",

@@ -4,6 +4,8 @@ import dataclasses
 import math
 from typing import Literal, NamedTuple
 
+from ..demands import check_number, check_whole
+
 Side = Literal["at least", "at most"]
 
 
@@ -86,14 +88,21 @@ def as_float(value: int | float) -> float:
         return math.inf
 
 
+WHOLE = ("n", "k", "m", "half", "rank")
+"""Numbers that count something, and that no formula goes on to between whole numbers."""
+
+
 def check_positive(**values: int | float) -> None:
     """Sizes and norms must be positive."""
     for name, value in values.items():
+        (check_whole if name in WHOLE else check_number)(name, value)
         if not value > 0:
             raise ValueError(f"A bound needs {name} > 0, got {name}={value}.")
 
 
 def check_subset_size(n: int, k: int) -> None:
     """A k-parity on n coordinates needs 1 <= k <= n."""
+    check_whole("n", n)
+    check_whole("k", k)
     if not 1 <= k <= n:
         raise ValueError(f"A k-parity needs 1 <= k <= n, got k={k} on n={n} coordinates. Lower k or raise n.")

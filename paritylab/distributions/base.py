@@ -4,6 +4,8 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..cube import check_key
+from ..demands import check_whole, echo
 from ..targets import AbstractTarget
 
 Examples = tuple[Float[Array, "batch n"], Float[Array, " batch"]]
@@ -31,6 +33,12 @@ class AbstractDistribution(eqx.Module):
         return self
 
 
+def check_draw(key: Any, batch: Any) -> None:
+    """Every law that draws examples itself asks this; one that is made from others leaves it to them."""
+    check_key(key)
+    check_whole("batch", batch, 0)
+
+
 def check_distribution(base: Any, what: str) -> None:
     """Every distribution that is made from another asks this of it."""
     if isinstance(base, AbstractTarget):
@@ -39,4 +47,4 @@ def check_distribution(base: Any, what: str) -> None:
             f"`{what}` is made from a distribution, got the target {name}. Write {what}(Uniform(target), ...)."
         )
     if not isinstance(base, AbstractDistribution):
-        raise TypeError(f"`{what}` is made from a distribution, such as Uniform(target), got {base!r:.80}.")
+        raise TypeError(f"`{what}` is made from a distribution, such as Uniform(target), got {echo(base)}.")

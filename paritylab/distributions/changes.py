@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..cube import ENCODINGS, Encoding, encode
-from .base import AbstractDistribution, Examples, Support, check_distribution
+from ..demands import as_numbers, check_kind, check_number, echo
+from .base import AbstractDistribution, Examples, Support, check_distribution, check_draw
 from .points import Points
 
 
@@ -20,12 +21,20 @@ class Mixture(AbstractDistribution):
     weights: Float[Array | np.ndarray, "*runs parts"]
 
     def __init__(self, parts: Sequence[AbstractDistribution], weights: Sequence[float]):
+        check_kind("parts", parts, Sequence, "a sequence of distributions")
         for part in parts:
             check_distribution(part, "Mixture")
-        shares = np.asarray(weights, float)
-        if len(parts) != len(shares) or not np.all(shares >= 0) or abs(shares.sum() - 1) > 1e-9:
+        shares = as_numbers("weights", weights)
+        if (
+            not parts
+            or shares.ndim != 1
+            or len(parts) != len(shares)
+            or not np.all(shares >= 0)
+            or abs(shares.sum() - 1) > 1e-9
+        ):
             raise ValueError(
-                f"`Mixture` needs a weight >= 0 for each of its {len(parts)} parts, with sum 1, got weights={weights}."
+                f"`Mixture` needs a weight >= 0 for each of its {len(parts)} parts, with sum 1, "
+                f"got weights={echo(weights)}."
             )
         if len({part.n for part in parts}) != 1:
             raise ValueError(f"The parts of a `Mixture` must share n, got n={[part.n for part in parts]}.")
@@ -37,6 +46,7 @@ class Mixture(AbstractDistribution):
         return self.parts[0].n
 
     def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
+        check_draw(key, batch)
         choice_key, *keys = jr.split(key, 1 + len(self.parts))
         bounds = jnp.cumsum(jnp.asarray(self.weights, jnp.float32))[:-1]
         choice = jnp.sum(jr.uniform(choice_key, (batch, 1), jnp.float32) >= bounds, axis=1, dtype=jnp.int32)
@@ -69,6 +79,7 @@ class FlippedLabels(AbstractDistribution):
         check_distribution(base, "FlippedLabels")
         if probability is None:
             raise TypeError("`FlippedLabels` needs a probability, such as FlippedLabels(Uniform(target), 0.1).")
+        check_number("probability", probability)
         if not 0 <= probability <= 1:
             raise ValueError(f"A flip needs a probability between 0 and 1, got probability={probability}.")
         self.base = base
@@ -105,7 +116,8 @@ class ShiftedInputs(AbstractDistribution):
 
     def __init__(self, base: AbstractDistribution, amplitude: float):
         check_distribution(base, "ShiftedInputs")
-        if not amplitude >= 0:
+        check_number("amplitude", amplitude)
+        if amplitude < 0:
             raise ValueError(f"A shift needs an amplitude >= 0, got amplitude={amplitude}.")
         self.base = base
         self.amplitude = np.asarray(amplitude, float)
@@ -139,7 +151,7 @@ class Encoded(AbstractDistribution):
     def __check_init__(self) -> None:
         check_distribution(self.base, "Encoded")
         if self.encoding not in ENCODINGS:
-            raise ValueError(f"There is no encoding {self.encoding!r}; choose one of {', '.join(ENCODINGS)}.")
+            raise ValueError(f"There is no encoding {echo(self.encoding)}; choose one of {', '.join(ENCODINGS)}.")
 
     @property
     def n(self) -> int:

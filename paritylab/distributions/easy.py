@@ -15,9 +15,10 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..cube import cube, sign_of_parity
+from ..demands import check_kind, check_number, check_whole, echo
 from ..targets import GateProduct
 from ..targets.gates import by_pattern
-from .base import AbstractDistribution, Examples, Support
+from .base import AbstractDistribution, Examples, Support, check_draw
 from .changes import Mixture
 from .generative import draw_patterns, uniform_patterns
 from .inputs import Uniform
@@ -47,6 +48,8 @@ class EasyHalf(AbstractDistribution):
         outputs: AbstractOutputs,
         patterns: Float[Array | np.ndarray, "pairs 4"] | None = None,
     ):
+        check_product(target)
+        check_kind("outputs", outputs, AbstractOutputs, "a law of outputs, such as SharedSign(np.ones(3), 0.0)")
         if outputs.pairs != target.pairs:
             raise ValueError(
                 f"The target has {target.pairs} gates and the law of outputs {outputs.pairs}. Give one output a gate."
@@ -59,7 +62,9 @@ class EasyHalf(AbstractDistribution):
 
     def _check(self, gates: Float[np.ndarray, "pairs 4"], patterns: Float[np.ndarray, "pairs 4"]) -> None:
         if patterns.shape != gates.shape or not np.all(patterns >= 0):
-            raise ValueError(f"`patterns` needs four probabilities for each of {len(gates)} pairs, got {patterns}.")
+            raise ValueError(
+                f"`patterns` needs four probabilities for each of {len(gates)} pairs, got {echo(patterns)}."
+            )
         for output in (1, -1):
             totals = np.sum(np.where(gates == output, patterns, 0), axis=1)
             wrong = np.flatnonzero(np.abs(totals - 1) > 1e-6)
@@ -75,6 +80,7 @@ class EasyHalf(AbstractDistribution):
         return self.target.n
 
     def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
+        check_draw(key, batch)
         output_key, pattern_key = jr.split(key)
         s = self.outputs.sample(output_key, batch)
         gates = by_pattern(jnp.asarray(self.target.tables, jnp.float32))
@@ -109,6 +115,7 @@ def leave_one_out(target: GateProduct) -> EasyHalf:
     >>> leave_one_out(GateProduct(("OR", "AND"))).outputs.moments().correlation.round(4).tolist()
     [0.5, 0.5]
     """
+    check_product(target)
     if target.pairs % 2:
         raise ValueError(
             f"Leaving one out (E1') needs an even number of gates, got {target.pairs}. "
@@ -123,6 +130,10 @@ def random_subset(target: GateProduct, r: int, rest: Literal["true", "uniform"] 
     >>> random_subset(GateProduct(("OR", "AND")), 1).outputs.moments().correlation.round(4).tolist()
     [0.5, 0.5]
     """
+    check_product(target)
+    check_whole("r", r)
+    if rest not in ("true", "uniform"):
+        raise ValueError(f"The rest of the gates is 'true' or 'uniform', got rest={echo(rest)}.")
     if not 1 <= r <= target.pairs or r % 2 == 0:
         raise ValueError(
             f"A random subset (E2) needs an odd r between 1 and {target.pairs}, got r={r}. "
@@ -138,6 +149,8 @@ def independent_gates(target: GateProduct, b: int | float) -> EasyHalf:
     >>> independent_gates(GateProduct(("OR", "AND")), 0.5).outputs.moments().correlation.round(4).tolist()
     [0.5, 0.5]
     """
+    check_product(target)
+    check_number("b", b)
     if not 0 < b < 1:
         raise ValueError(f"Independent gates (E3) need a mean 0 < b < 1, got b={b}. Mean 0 is `balanced_gates` (E4).")
     return EasyHalf(target, IndependentOutputs(np.full(target.pairs, float(b))))
@@ -151,6 +164,7 @@ def balanced_gates(target: GateProduct) -> EasyHalf:
     >>> balanced_gates(GateProduct(("OR", "AND"))).outputs.moments().correlation.round(4).tolist()
     [0.0, 0.0]
     """
+    check_product(target)
     return EasyHalf(target, IndependentOutputs(np.zeros(target.pairs)))
 
 
@@ -160,6 +174,8 @@ def sparse_pairs(target: GateProduct, c: int | float) -> EasyHalf:
     >>> sparse_pairs(GateProduct(("OR", "AND")), 0.25).outputs.moments().correlation.round(4).tolist()
     [0.25, 0.75]
     """
+    check_product(target)
+    check_number("c", c)
     if not 0 < 3 * c < target.pairs:
         raise ValueError(
             f"Sparse pairs (E5) need 0 < 3c < {target.pairs}, the number of pairs, got c={c}: a pair differs from "
@@ -179,6 +195,7 @@ def noisy_equal(target: GateProduct, e: int | float) -> EasyHalf:
     [0.64, 0.64, 0.64]
     """
     _check_odd(target, "E6")
+    check_number("e", e)
     if not 0 <= e < 0.5:
         raise ValueError(f"Noisy equal gates (E6) need a flip rate 0 <= e < 1/2, got e={e}.")
     return EasyHalf(target, SharedSign(np.ones(target.pairs), 0.0, e))
@@ -200,12 +217,20 @@ def separation(easy: EasyHalf, share: int | float = 0.5) -> Mixture:
     >>> separation(equal_gates(GateProduct(("OR", "AND", "OR")))).weights.tolist()
     [0.5, 0.5]
     """
+    check_kind("easy", easy, EasyHalf, "an easy half, such as equal_gates(target)")
+    check_number("share", share)
     if not 0 < share < 1:
         raise ValueError(f"A separation needs both halves, 0 < share < 1, got share={share}.")
     return Mixture([easy, Uniform(easy.target)], [float(share), 1 - float(share)])
 
 
+def check_product(target: object) -> None:
+    """Every family of easy halves asks this."""
+    check_kind("target", target, GateProduct, "a product of gates, such as GateProduct(('OR', 'AND'))")
+
+
 def _check_odd(target: GateProduct, family: str) -> None:
+    check_product(target)
     if target.pairs % 2 == 0:
         raise ValueError(
             f"{family} needs an odd number of gates, got {target.pairs}: the shared sign would cancel from the label. "

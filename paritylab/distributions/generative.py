@@ -7,9 +7,10 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..cube import cube, fair_signs
+from ..demands import check_kind
 from ..targets import TreeCircuit
 from ..targets.gates import by_pattern
-from .base import AbstractDistribution, Examples, Support
+from .base import AbstractDistribution, Examples, Support, check_draw
 
 AnyArray = Array | np.ndarray
 
@@ -30,6 +31,7 @@ class Generative(AbstractDistribution):
     target: TreeCircuit
 
     def __check_init__(self) -> None:
+        check_kind("target", self.target, TreeCircuit, "a tree circuit, such as circuit_from_formula('OR(x0,x1)')")
         tables = self.target.tables
         if isinstance(tables, jax.core.Tracer):
             return
@@ -45,6 +47,7 @@ class Generative(AbstractDistribution):
         return self.target.n
 
     def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
+        check_draw(key, batch)
         label_key, *keys = jr.split(key, 1 + self.target.depth)
         y = fair_signs(label_key, (batch,))
         gates = by_pattern(jnp.asarray(self.target.tables, jnp.float32))

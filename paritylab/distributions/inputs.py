@@ -7,8 +7,9 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..cube import cube, random_signs
+from ..demands import as_numbers, echo
 from ..targets.base import AbstractTarget, check_target
-from .base import AbstractDistribution, Examples, Support
+from .base import AbstractDistribution, Examples, Support, check_draw
 
 
 class Uniform(AbstractDistribution):
@@ -24,6 +25,7 @@ class Uniform(AbstractDistribution):
         return self.target.n
 
     def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
+        check_draw(key, batch)
         x = random_signs(key, batch, self.n)
         return x, jax.vmap(self.target)(x)
 
@@ -45,14 +47,14 @@ class Product(AbstractDistribution):
 
     def __init__(self, target: AbstractTarget, mean: float | np.ndarray | list[float]):
         check_target(target)
-        given = np.asarray(mean, float)
+        given = as_numbers("mean", mean)
         if given.shape not in ((), (target.n,)):
             raise ValueError(
                 f"`Product` needs one mean, or one for each of n={target.n} coordinates, got {given.size}."
             )
         means = np.broadcast_to(given, (target.n,))
         if not np.all(np.abs(means) <= 1):
-            raise ValueError(f"`Product` needs means between -1 and 1, got mean={mean}.")
+            raise ValueError(f"`Product` needs means between -1 and 1, got mean={echo(mean)}.")
         self.target = target
         self.mean = np.array(means)
 
@@ -61,6 +63,7 @@ class Product(AbstractDistribution):
         return self.target.n
 
     def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
+        check_draw(key, batch)
         up = (1 + jnp.asarray(self.mean, jnp.float32)) / 2
         uniform = jr.uniform(key, (batch, self.n), jnp.float32)
         x = jnp.where(uniform < up, 1.0, -1.0).astype(jnp.float32)

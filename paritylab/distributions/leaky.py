@@ -13,8 +13,10 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from ..cube import cube, random_signs
+from ..demands import check_kind, check_number
 from ..targets import Parity, random_parity
-from .base import AbstractDistribution, Examples, Support
+from ..targets.parity import check_size
+from .base import AbstractDistribution, Examples, Support, check_draw
 from .changes import Encoded, Mixture
 from .inputs import Uniform
 
@@ -33,6 +35,7 @@ class EqualBits(AbstractDistribution):
     target: Parity
 
     def __check_init__(self) -> None:
+        check_kind("target", self.target, Parity, "a parity, such as Parity(n, support)")
         mask = self.target.mask
         if isinstance(mask, np.ndarray) and mask.ndim == 1 and mask.sum() % 2 == 0:
             raise ValueError(
@@ -45,6 +48,7 @@ class EqualBits(AbstractDistribution):
         return self.target.n
 
     def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
+        check_draw(key, batch)
         rest_key, sign_key = jr.split(key)
         sign = random_signs(sign_key, batch, 1)
         x = jnp.where(jnp.asarray(self.target.mask), sign, random_signs(rest_key, batch, self.n))
@@ -66,6 +70,8 @@ def leaky(target: Parity, leak: int | float = 0.5) -> Encoded:
     >>> leaky(Parity(9, support=(0, 1, 2))).base.weights.tolist()
     [0.5, 0.5]
     """
+    check_kind("target", target, Parity, "a parity, such as Parity(n, support)")
+    check_number("leak", leak, 0, 1)
     return Encoded(Mixture([Uniform(target), EqualBits(target)], [1.0 - leak, leak]), "unit")
 
 
@@ -80,6 +86,9 @@ class RandomLeaky:
 
     n: int
     k: int
+
+    def __post_init__(self) -> None:
+        check_size(self.n, self.k)
 
     def __call__(self, key: PRNGKeyArray) -> AbstractDistribution:
         return leaky(random_parity(self.n, self.k, key=key))

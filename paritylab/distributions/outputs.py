@@ -16,6 +16,8 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..cube import cube, fair_signs
+from ..demands import as_numbers, check_number, check_whole, echo
+from ..runtime import check_memory
 
 LARGEST_OUTPUTS = 16
 
@@ -78,7 +80,8 @@ class SharedSign(AbstractOutputs):
 
     def __init__(self, direction: Float[Array | np.ndarray, " pairs"], mean: int | float, flip: int | float = 0.0):
         if isinstance(direction, np.ndarray) and not np.all(np.abs(direction) == 1):
-            raise ValueError(f"A shared sign needs directions that are -1 or +1, got direction={direction}.")
+            raise ValueError(f"A shared sign needs directions that are -1 or +1, got direction={echo(direction)}.")
+        check_number("flip", flip)
         if not 0 <= flip <= 1:
             raise ValueError(f"A flip needs a probability between 0 and 1, got flip={flip}.")
         self.direction, self.mean, self.flip = direction, _means(mean, "mean"), np.asarray(flip, float)
@@ -100,6 +103,7 @@ class SharedSign(AbstractOutputs):
         return (1 + mean) / 2 * jnp.prod(up) + (1 - mean) / 2 * jnp.prod(down)
 
     def moments(self) -> OutputMoments:
+        _check_pairs(self.pairs)
         direction, mean, kept = np.asarray(self.direction, float), float(self.mean), 1 - 2 * float(self.flip)
         pairs, sign, odd = self.pairs, float(np.prod(direction)), self.pairs % 2 == 1
         products = np.outer(direction, direction) * kept**2
@@ -136,6 +140,7 @@ class IndependentOutputs(AbstractOutputs):
         return jnp.prod((1 + jnp.asarray(self.mean, s.dtype) * s) / 2)
 
     def moments(self) -> OutputMoments:
+        _check_pairs(self.pairs)
         mean = np.asarray(self.mean, float)
         products = np.outer(mean, mean)
         np.fill_diagonal(products, 1)
@@ -155,7 +160,8 @@ class RandomSubset(AbstractOutputs):
 
     def __init__(self, size: int, rest: Float[Array | np.ndarray, " pairs"] | Sequence[int | float]):
         self.size, self.rest = np.asarray(size), _means(rest, "rest")
-        if size != int(size) or not 0 <= size <= self.pairs:
+        check_whole("size", size)
+        if not 0 <= size <= self.pairs:
             raise ValueError(f"A subset of {self.pairs} outputs has a size from 0 to {self.pairs}, got size={size}.")
 
     @property
@@ -178,6 +184,7 @@ class RandomSubset(AbstractOutputs):
     def moments(self) -> OutputMoments:
         """With A the subset, y s_i is v**(r+1) prod over the rest for i in A, and v**r prod over the others of the
         rest for i outside: for odd r only the first has a mean, for even r only the second."""
+        _check_pairs(self.pairs)
         r, pairs, rest = int(self.size), self.pairs, np.asarray(self.rest, float)
         # Gates of one mean have one correlation. In its row one of them has mean 0: a rest that holds it adds nothing.
         _, some, which = np.unique(rest, return_index=True, return_inverse=True)
@@ -195,13 +202,18 @@ class RandomSubset(AbstractOutputs):
         return OutputMoments((1 - r / pairs) * rest, products, label_mean, correlation)
 
 
+def _check_pairs(pairs: int) -> None:
+    """E[s_i s_j] is a table, and is made from others of its size."""
+    check_memory(24 * pairs**2, f"The products of {pairs} gates, two by two,", "Use fewer gates.")
+
+
 def _means(given: Any, name: str) -> Float[Array | np.ndarray, "..."]:
     """The means of signs as an array, checked unless JAX holds them: under a trace they have no values yet."""
     if isinstance(given, jax.Array):
         return given
-    means = np.asarray(given, float)
+    means = as_numbers(name, given)
     if not np.all(np.abs(means) <= 1):
-        raise ValueError(f"Outputs are signs and need means between -1 and 1, got {name}={given}.")
+        raise ValueError(f"Outputs are signs and need means between -1 and 1, got {name}={echo(given)}.")
     return means
 
 

@@ -10,8 +10,9 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..runtime import memory
-from .base import AbstractDistribution, Examples, Support
+from ..demands import check_kind, check_whole
+from ..runtime import check_memory
+from .base import AbstractDistribution, Examples, Support, check_distribution, check_draw
 
 CHUNK = 2**12
 """Examples of a growing sample are drawn so many at a time: one program to compile."""
@@ -24,12 +25,16 @@ class Points(AbstractDistribution):
     y: Float[Array | np.ndarray, "*runs points"]
 
     def __init__(self, x: Float[Array | np.ndarray, "points n"], y: Float[Array | np.ndarray, " points"]):
+        for name, part in (("x", x), ("y", y)):
+            check_kind(name, part, (np.ndarray, jax.Array), "an array of numbers")
         if x.ndim != 2 or len(x) < 1 or y.shape != x.shape[:1]:
             raise ValueError(
                 f"`Points` needs at least one row of x and one label a row, got x {x.shape} and y {y.shape}."
             )
         if not isinstance(y, jax.core.Tracer) and (wrong := wrong_label(np.asarray(y))) is not None:
             raise ValueError(f"`Points` needs labels that are -1 or +1, got {wrong}. Write 0 and 1 as 2 * y - 1.")
+        if not isinstance(x, jax.core.Tracer) and not np.all(np.isfinite(x)):
+            raise ValueError("`Points` needs finite coordinates, got some that are not. Leave those rows out.")
         self.x, self.y = x, y
 
     @property
@@ -37,6 +42,7 @@ class Points(AbstractDistribution):
         return self.x.shape[-1]
 
     def sample(self, key: PRNGKeyArray, batch: int) -> Examples:
+        check_draw(key, batch)
         return self.examples(jr.randint(key, (batch,), 0, len(self.x), jnp.int32))
 
     def examples(self, index: Array) -> Examples:
@@ -56,14 +62,12 @@ def wrong_label(y: np.ndarray) -> Any | None:
 
 def draw(distribution: AbstractDistribution, size: int, *, key: PRNGKeyArray) -> Points:
     """A finite sample of `size` independent examples, drawn once."""
+    check_distribution(distribution, "draw")
+    check_whole("size", size)
     if size < 1:
         raise ValueError(f"A sample needs at least one example, got size={size}.")
-    need, have = 4 * size * (distribution.n + 1), memory()
-    if 2 * need > have:
-        raise ValueError(
-            f"A sample of size={size} with n={distribution.n} needs {need / 2**30:.1f} GiB twice over, "
-            f"and this machine has {have / 2**30:.1f} GiB. Draw fewer examples, or train online."
-        )
+    what = f"A sample of size={size} with n={distribution.n}, drawn and copied,"
+    check_memory(8 * size * (distribution.n + 1), what, "Draw fewer examples, or train online.")
     x, y = distribution.sample(key, size)
     return Points(x, y)
 
@@ -103,6 +107,7 @@ def population(distribution: AbstractDistribution) -> Points:
     >>> len(population(Mixture([Uniform(parity), EqualBits(parity)], [0.5, 0.5])).x)
     32
     """
+    check_distribution(distribution, "population")
     x, y, probability = (np.asarray(part) for part in distribution.support())
     times = probability / probability[probability > 0].min()
     if np.max(np.abs(times - np.round(times))) > 1e-3:

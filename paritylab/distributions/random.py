@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from jaxtyping import PRNGKeyArray
 
+from ..demands import check_function, check_number
 from ..targets import AbstractTarget
 from .base import AbstractDistribution
 from .changes import FlippedLabels
@@ -27,6 +28,10 @@ class RandomTask:
     arguments: tuple[int, ...]
     noise: float = 0.0
     """The probability of a flipped label in training."""
+
+    def __post_init__(self) -> None:
+        check_function("target", self.target, "random_parity")
+        check_number("noise", self.noise, 0, 1)
 
     def __call__(self, key: PRNGKeyArray) -> AbstractDistribution:
         return with_noise(Uniform(self.target(*self.arguments, key=key)), self.noise)

@@ -15,6 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from ..demands import check_number, check_whole
+
 Activation = Callable[[Float[Array, "..."]], Float[Array, "..."]]
 
 LARGEST_DEGREE = 15
@@ -35,6 +37,7 @@ def gelu(z: Float[Array, "..."]) -> Float[Array, "..."]:
 
 
 def _degree(k: int) -> Int[np.ndarray, ""]:
+    check_whole("k", k)
     if not 1 <= k <= LARGEST_DEGREE:
         raise ValueError(f"An activation of degree k needs 1 <= k <= {LARGEST_DEGREE}, got k={k}.")
     return np.asarray(k, np.int32)
@@ -133,6 +136,7 @@ class Sinusoid(AbstractOfDegree):
 
     def __init__(self, k: int, scale: float = 1.0):
         self.k = _degree(k)
+        check_number("scale", scale)
         self.scale = scale
 
     def __call__(self, z: Float[Array, "..."]) -> Float[Array, "..."]:

@@ -1,9 +1,11 @@
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
+
+from ..demands import check_function, check_whole, echo
 
 Network = Callable[[Float[Array, " n"]], Float[Array, ""]]
 
@@ -35,7 +37,21 @@ def as_floats(values: object) -> Float[Array, "..."]:
     return jnp.asarray(values, jnp.result_type(float))
 
 
+def check_activation(activation: Any) -> None:
+    """A function of numbers; one that has a degree is made with it."""
+    if isinstance(activation, type):
+        raise TypeError(f"An activation is a function, got the class; write {activation.__name__}(k).")
+    check_function("activation", activation, "relu")
+
+
+def check_initialization(initialization: Any) -> None:
+    """A law, which is made, and not its name."""
+    if not hasattr(initialization, "weights") or isinstance(initialization, type):
+        raise TypeError(f"An initialization is a law, such as GaussianInitialization(), got {echo(initialization)}.")
+
+
 def check_width(width: int) -> None:
     """Every layer needs a unit."""
+    check_whole("width", width)
     if width < 1:
         raise ValueError(f"A network needs a width of at least 1, got width={width}.")

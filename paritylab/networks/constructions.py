@@ -11,6 +11,7 @@ import functools
 import numpy as np
 from jaxtyping import Float
 
+from ..demands import echo
 from ..targets import Parity
 from .activations import (
     AbstractOfDegree,
@@ -35,7 +36,7 @@ OSCILLATING = (Zigzag, TriangleWave, OscillatingPolynomial, Sinusoid)
 @functools.singledispatch
 def realize(recipe: object, parity: Parity) -> Network:
     """The network of this recipe with weights that make it the given parity on the whole cube."""
-    raise TypeError(f"No explicit parity is known for the recipe {recipe!r}; recipes of this package have one.")
+    raise TypeError(f"No explicit parity is known for the recipe {echo(recipe)}; recipes of this package have one.")
 
 
 def _too_narrow(what: str, width: object, k: int, least: object) -> ValueError:

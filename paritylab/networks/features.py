@@ -18,6 +18,7 @@ import numpy as np
 from jax.typing import DTypeLike
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
+from ..demands import check_number
 from .activations import Activation, relu
 from .base import Network, Recipe, check_width, outputs
 from .initializations import AbstractInitialization, UniformInitialization
@@ -117,6 +118,7 @@ class FourierFeatures(eqx.Module):
 
     def __init__(self, width: int, bandwidth: int | float = 1.0, initialization: AbstractInitialization | None = None):
         check_width(width)
+        check_number("bandwidth", bandwidth)
         if not bandwidth > 0:
             raise ValueError(f"A bandwidth is a number above 0, got bandwidth={bandwidth}.")
         self.width = width

@@ -14,6 +14,7 @@ import math
 import numpy as np
 from jaxtyping import Float
 
+from ..demands import check_kind
 from ..targets import GateProduct
 from .activations import Activation, relu
 from .base import as_floats
@@ -37,6 +38,7 @@ def gate_product_network(target: GateProduct, activation: Activation = hard_tanh
     >>> float(network(as_floats([-1.0, 1.0, -1.0, 1.0, 1.0, -1.0])))
     -1.0
     """
+    check_kind("target", target, GateProduct, "a product of gates, such as GateProduct(('OR', 'AND'))")
     n, o = target.pairs, np.asarray(target.ors, float)
     pairs, steps = np.hstack([np.eye(n), np.eye(n)]), np.arange(1, n + 1)
     flips = (-1.0) ** (n - steps)  # a further true gate changes the sign of the product
@@ -143,6 +145,7 @@ def polynomial_network(target: GateProduct, window: PolynomialWindow) -> FeedFor
     >>> [float(network(as_floats([a, 1.0, b, 1.0]))) for a in (1.0, -1.0) for b in (1.0, -1.0)]
     [1.0, 1.0, 1.0, -1.0]
     """
+    check_kind("target", target, GateProduct, "a product of gates, such as GateProduct(('OR', 'AND'))")
     n, o = target.pairs, np.asarray(target.ors, float)
     if window.pairs != n:
         raise ValueError(f"The polynomial is made for {window.pairs} pairs, got a product of {n} gates.")

@@ -109,6 +109,9 @@ class NeuralGates(eqx.Module):
     width: int = eqx.field(static=True)
     scale: float | None = eqx.field(static=True, default=None)
 
+    def __check_init__(self) -> None:
+        check_width(self.width)
+
     def __call__(self, n: int, *, key: PRNGKeyArray) -> GateNetwork:
         return GateNetwork(first_levels(n, self.width, self.scale, key=key))
 
@@ -138,6 +141,9 @@ class PooledGates(eqx.Module):
     width: int = eqx.field(static=True)
     below: tuple[GateLevel, ...] = ()
     scale: float | None = eqx.field(static=True, default=None)
+
+    def __check_init__(self) -> None:
+        check_width(self.width)
 
     def __call__(self, n: int, *, key: PRNGKeyArray) -> PooledNetwork:
         level = first_levels(n, self.width, self.scale, key=key)[len(self.below)]

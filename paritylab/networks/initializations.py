@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..cube import fair_signs
+from ..demands import check_whole
 
 
 class AbstractInitialization(eqx.Module):
@@ -94,8 +95,7 @@ class SignInitialization(AbstractInitialization):
     k: int = eqx.field(static=True)
 
     def __check_init__(self) -> None:
-        if self.k < 1:
-            raise ValueError(f"The grid of biases needs a degree k >= 1, got k={self.k}.")
+        check_whole("k", self.k, 1)
 
     def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
         return fair_signs(key, shape)
@@ -113,6 +113,10 @@ class TernaryInitialization(AbstractInitialization):
 
     n: int = eqx.field(static=True)
     k: int = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        check_whole("n", self.n, 1)
+        check_whole("k", self.k, 1, self.n)
 
     def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
         return jr.randint(key, shape, -1, 2, jnp.int32).astype(jnp.float32)

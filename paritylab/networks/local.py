@@ -12,7 +12,7 @@ import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .activations import Activation, relu
-from .base import check_width
+from .base import check_activation, check_width
 from .initializations import AbstractInitialization, UniformInitialization
 from .mlp import MLP, FeedForward
 
@@ -55,7 +55,9 @@ class LocalPairs(eqx.Module):
         activation: Activation = relu,
         initialization: AbstractInitialization | None = None,
     ):
-        check_width(units)
+        for width in (units, *widths):
+            check_width(width)
+        check_activation(activation)
         self.units, self.widths, self.activation = units, tuple(widths), activation
         self.initialization = UniformInitialization() if initialization is None else initialization
 

@@ -9,7 +9,7 @@ import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .activations import Activation, relu
-from .base import check_width
+from .base import check_activation, check_initialization, check_width
 from .initializations import AbstractInitialization, UniformInitialization
 
 
@@ -82,13 +82,15 @@ class MLP(eqx.Module):
         *,
         paired: bool = False,
     ):
-        self.widths = (width,) if isinstance(width, int) else tuple(width)
+        self.widths = tuple(width) if isinstance(width, Sequence) and not isinstance(width, str) else (width,)
         for each in self.widths or (0,):
             check_width(each)
         if paired and self.widths[-1] % 2:
             raise ValueError(f"Paired units come in twos, got width={self.widths[-1]}. Use an even width.")
+        check_activation(activation)
         self.activation = activation
         self.initialization = UniformInitialization() if initialization is None else initialization
+        check_initialization(self.initialization)
         self.paired = paired
 
     def __call__(self, n: int, *, key: PRNGKeyArray) -> FeedForward:
@@ -114,8 +116,10 @@ class NeuronRecipe(eqx.Module):
     initialization: AbstractInitialization
 
     def __init__(self, activation: Activation, initialization: AbstractInitialization | None = None):
+        check_activation(activation)
         self.activation = activation
         self.initialization = UniformInitialization() if initialization is None else initialization
+        check_initialization(self.initialization)
 
     def __call__(self, n: int, *, key: PRNGKeyArray) -> Neuron:
         weight_key, bias_key = jr.split(key)

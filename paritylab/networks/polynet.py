@@ -7,10 +7,13 @@ import equinox as eqx
 import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..demands import check_whole
+from .base import check_initialization
 from .initializations import AbstractInitialization, UniformInitialization
 
 
 def _check_degree(degree: int) -> None:
+    check_whole("degree", degree)
     if degree < 1:
         raise ValueError(f"A PolyNet needs at least one factor, got degree={degree}.")
 
@@ -47,6 +50,7 @@ class PolyNet(eqx.Module):
 
     def __check_init__(self) -> None:
         _check_degree(self.degree)
+        check_initialization(self.initialization)
 
     def __call__(self, n: int, *, key: PRNGKeyArray) -> PolyNetwork:
         weight_key, bias_key = jr.split(key)
@@ -62,6 +66,7 @@ class DisjointPolyNet(eqx.Module):
 
     def __check_init__(self) -> None:
         _check_degree(self.degree)
+        check_initialization(self.initialization)
 
     def __call__(self, n: int, *, key: PRNGKeyArray) -> DisjointPolyNetwork:
         if n % self.degree:

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..demands import check_kind, echo
 from ..targets import Symmetric
 from .activations import Activation, relu, sigmoid
 from .base import check_width
@@ -98,10 +99,11 @@ def indicator_network(target: Symmetric, activation: Activation = relu) -> FeedF
     >>> [float(network(jnp.array(bits))) for bits in ([0.0, 0.0], [0.0, 1.0], [1.0, 1.0])]
     [-0.5, 0.5, -0.5]
     """
+    check_kind("target", target, Symmetric, "a symmetric function, such as majority(n)")
     n, chosen = target.n, (np.asarray(target.values) > 0).astype(float)
     differences = {relu: [1.0, -2.0, 1.0], sigmoid: [1.0, -1.0]}
     if activation not in differences:
-        raise ValueError(f"Explicit symmetric functions are known for relu and sigmoid units, got {activation!r}.")
+        raise ValueError(f"Explicit symmetric functions are known for relu and sigmoid units, got {echo(activation)}.")
     outputs, dtype = np.convolve(chosen, differences[activation]), jnp.result_type(float)
     slope, biases = stairs(len(outputs), activation, dtype)
     hidden = Layer(jnp.full((len(outputs), n), slope, dtype), biases)

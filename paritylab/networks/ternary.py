@@ -6,7 +6,9 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from ..demands import echo
 from .activations import relu6
+from .base import check_width
 from .initializations import TernaryInitialization
 from .mlp import MLP, FeedForward, Layer
 
@@ -35,8 +37,9 @@ class TernaryPairs(eqx.Module):
     pairing: Pairing = eqx.field(static=True, default="copied")
 
     def __check_init__(self) -> None:
+        check_width(self.width)
         if self.pairing not in PAIRINGS:
-            raise ValueError(f"There is no pairing {self.pairing!r}; choose one of {', '.join(PAIRINGS)}.")
+            raise ValueError(f"There is no pairing {echo(self.pairing)}; choose one of {', '.join(PAIRINGS)}.")
 
     def __call__(self, n: int, *, key: PRNGKeyArray) -> FeedForward:
         network = MLP(self.width, relu6, TernaryInitialization(n, self.k), paired=True)(n, key=key)

@@ -7,7 +7,7 @@ import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from .activations import gelu
-from .base import check_width
+from .base import check_initialization, check_width
 from .initializations import AbstractInitialization, GlorotInitialization
 
 
@@ -80,6 +80,7 @@ class Transformer(eqx.Module):
     def __check_init__(self) -> None:
         for width in (self.embedding, self.attention, self.heads, self.mlp_width):
             check_width(width)
+        check_initialization(self.initialization)
 
     @property
     def mlp_width(self) -> int:

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from .base import check_width
 from .gates import hard_tanh
 from .mlp import FeedForward, Layer
 
@@ -57,5 +58,6 @@ def sharp_staircase(n: int) -> Layer:
     >>> hard_tanh(sharp_staircase(3)(jnp.array([[1.0], [-1.0], [1.0]])))[:, 0].tolist()
     [1.0, 1.0, -1.0]
     """
+    check_width(n)
     biases = n + 1 - 2 * jnp.arange(1, n + 1, dtype=jnp.float32)
     return Layer(jnp.ones((n, n), jnp.float32), biases)

@@ -1,9 +1,10 @@
 import abc
-import operator
 from typing import Any
 
 import equinox as eqx
 from jaxtyping import Array, Float
+
+from ..demands import check_whole, echo
 
 MOST_COORDINATES = 10**6
 
@@ -22,16 +23,13 @@ def check_target(target: Any) -> None:
     """Every distribution that labels points by a target asks this of it."""
     if not isinstance(target, AbstractTarget):
         raise TypeError(
-            f"Points are labelled by a target, such as Parity(n, support), got {target!r:.80}. For a function of your "
+            f"Points are labelled by a target, such as Parity(n, support), got {echo(target)}. For a function of your "
             "own write a subclass of AbstractTarget with its n."
         )
 
 
 def check_dimension(n: int) -> None:
     """Every target asks this of its n."""
-    try:
-        operator.index(n)
-    except TypeError:
-        raise TypeError(f"A target has a whole number of coordinates, got n={n!r}.") from None
+    check_whole("n", n, what="A target has a whole number of coordinates")
     if not 1 <= n <= MOST_COORDINATES:
         raise ValueError(f"A target needs 1 <= n <= {MOST_COORDINATES} coordinates, got n={n}.")

@@ -8,6 +8,8 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..cube import check_key
+from ..demands import check_kind, check_whole, echo
 from .base import AbstractTarget, check_dimension
 from .formulas import read_formula
 from .gates import AND_OR_NAND_NOR, GATES, apply_gates, gate_name, gate_table
@@ -38,6 +40,7 @@ class TreeCircuit(AbstractTarget):
 
     def __init__(self, n: int, gates: Sequence[str | np.ndarray | Sequence[Sequence[int | float]]] | np.ndarray):
         check_power_of_two(n)
+        check_kind("gates", gates, (Sequence, np.ndarray), "a sequence of gates, such as ('OR', 'AND', 'AND')")
         if len(gates) != n - 1:
             raise ValueError(
                 f"`TreeCircuit` on n={n} inputs has {n - 1} gates, got {len(gates)}. Name one gate a node."
@@ -83,7 +86,9 @@ class TreeCircuit(AbstractTarget):
         """
         given = np.asarray(mean, float)
         if given.shape not in ((), (self.n,)) or not np.all(np.abs(given) <= 1):
-            raise ValueError(f"`gate_means` needs one mean in [-1, 1], or one for each of n={self.n}, got {mean}.")
+            raise ValueError(
+                f"`gate_means` needs one mean in [-1, 1], or one for each of n={self.n}, got {echo(mean)}."
+            )
         tables = np.asarray(self.tables, float)
         levels = [np.array(np.broadcast_to(given, (self.n,)))]
         for level in reversed(range(self.depth)):
@@ -132,6 +137,7 @@ def random_circuit(n: int, gates: Sequence[str] = AND_OR_NAND_NOR, *, key: PRNGK
     check_power_of_two(n)
     if not gates:
         raise ValueError("A random circuit needs at least one gate to choose from, got none.")
+    check_key(key)
     choices = jnp.asarray(np.stack([gate_table(gate) for gate in gates]), jnp.float32)
     tables = choices[jr.randint(key, (n - 1,), 0, len(gates))]
     return eqx.tree_at(lambda circuit: circuit.tables, TreeCircuit(n, ("TRUE",) * (n - 1)), tables)
@@ -143,6 +149,7 @@ def circuit_from_formula(formula: str) -> TreeCircuit:
     >>> circuit_from_formula("XOR(FIRST(x0, x1), NOR(x2, x3))").gates
     ('XOR', 'FIRST', 'NOR')
     """
+    check_kind("formula", formula, str, "a text, such as 'OR(x0,x1)'")
     gates = read_formula(formula, tuple(GATES))
     return TreeCircuit(len(gates) + 1, gates)
 
@@ -157,9 +164,12 @@ def parity_circuit(n: int, support: Sequence[int]) -> TreeCircuit:
     ('XNOR', 'XNOR', 'SECOND')
     """
     check_power_of_two(n)
+    check_kind("support", support, Sequence, "a sequence of inputs, such as (0, 2)")
+    for i in support:
+        check_whole("support", i)
     chosen = tuple(int(i) for i in support)
     if len(set(chosen)) < len(chosen) or not all(0 <= i < n for i in chosen):
-        raise ValueError(f"`parity_circuit` needs distinct inputs in 0..{n - 1}, got support={chosen}.")
+        raise ValueError(f"`parity_circuit` needs distinct inputs in 0..{n - 1}, got support={echo(chosen)}.")
     names = {(True, True): "XNOR", (True, False): "FIRST", (False, True): "SECOND", (False, False): "TRUE"}
     lowest = [names[2 * j in chosen, 2 * j + 1 in chosen] for j in range(n // 2)]
     return TreeCircuit(n, ["XNOR"] * (n // 2 - 1) + lowest)
@@ -173,6 +183,7 @@ def razborov_sherstov(m: int) -> TreeCircuit:
     >>> razborov_sherstov(1).gates, razborov_sherstov(2).n
     (('AND',), 16)
     """
+    check_whole("m", m)
     if m < 1 or m & (m - 1):
         raise ValueError(f"f_m is a tree circuit where m is a power of two, got m={m}. Use m = 1, 2, 4, ...")
     logarithm = m.bit_length() - 1

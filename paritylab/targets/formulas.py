@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from ..demands import echo
 from .base import MOST_COORDINATES
 
 TOKEN = re.compile(r"\s*(?:(?P<word>\w+)|(?P<mark>[(),])|(?P<wrong>\S))")
@@ -49,8 +50,7 @@ class Reader:
         return list(TOKEN.finditer(self.formula))
 
     def error(self, what: str, token: Token) -> ValueError:
-        shown = self.formula if len(self.formula) <= 200 else f"{self.formula[:197]}..."
-        return ValueError(f"{what} at position {token.position} of {shown!r}.")
+        return ValueError(f"{what} at position {token.position} of {echo(self.formula)}.")
 
     def next(self) -> Token:
         """The next token; an empty one at the end."""
@@ -60,7 +60,7 @@ class Reader:
     def expect(self, mark: str, after: str) -> None:
         token = self.next()
         if token.text != mark:
-            seen = repr(token.text) if token.text else "the end"
+            seen = echo(token.text) if token.text else "the end"
             raise self.error(f"Expected {mark!r} {after}, got {seen}", token)
 
     def tree(self, first: int, above: int) -> Tree:
@@ -69,13 +69,13 @@ class Reader:
         if re.fullmatch(r"x\d+", token.text):
             if token.text != f"x{first}":
                 raise self.error(
-                    f"Expected x{first}, as inputs come in order from left to right, got {token.text}", token
+                    f"Expected x{first}, as inputs come in order from left to right, got {token.text:.20}", token
                 )
             return Tree((), 1)
         if token.text not in self.gates:
             if token.text and token.text[0].isalpha():
-                raise self.error(f"Unknown gate {token.text!r} (the gates are {', '.join(self.gates)})", token)
-            seen = repr(token.text) if token.text else "the end"
+                raise self.error(f"Unknown gate {echo(token.text)} (the gates are {', '.join(self.gates)})", token)
+            seen = echo(token.text) if token.text else "the end"
             raise self.error(f"Expected a gate or an input, got {seen}", token)
         if above == DEEPEST:
             raise self.error(f"A tree circuit is at most {DEEPEST} gates deep, got one more", token)
@@ -96,4 +96,4 @@ class Reader:
     def end(self) -> None:
         token = self.next()
         if token.text:
-            raise self.error(f"Expected the end, got {token.text!r}", token)
+            raise self.error(f"Expected the end, got {echo(token.text)}", token)

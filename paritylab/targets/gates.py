@@ -14,7 +14,8 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from ..cube import sign_of_parity
+from ..cube import check_key, sign_of_parity
+from ..demands import check_kind, check_whole, echo
 from .base import AbstractTarget, check_dimension
 
 PATTERNS: Float[np.ndarray, "4 2"] = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
@@ -58,12 +59,12 @@ def gate_table(gate: str | Sequence[Sequence[int | float]] | np.ndarray) -> Floa
     """
     if isinstance(gate, str):
         if gate not in GATES:
-            raise ValueError(f"There is no gate {gate!r}; the gates are {', '.join(GATES)}.")
+            raise ValueError(f"There is no gate {echo(gate)}; the gates are {', '.join(GATES)}.")
         return GATES[gate]
     rows = [np.atleast_1d(np.asarray(row, float)) for row in gate]
     if [row.shape for row in rows] != [(2,), (2,)] or not np.all(np.abs(rows) == 1):
         raise ValueError(
-            f"A gate needs a 2x2 table of -1 and +1, got {np.asarray(gate, object).tolist()}. "
+            f"A gate needs a 2x2 table of -1 and +1, got {echo(gate)}. "
             "Row a, column b is its output at first input (-1)**a and second input (-1)**b."
         )
     return np.stack(rows)
@@ -121,12 +122,15 @@ class GateProduct(AbstractTarget):
     ors: Float[Array | np.ndarray, "*runs pairs"]
 
     def __init__(self, gates: Sequence[str] | np.ndarray):
+        check_kind("gates", gates, (Sequence, np.ndarray), "a sequence of gates, such as ('OR', 'AND')")
+        if isinstance(gates, str):
+            raise TypeError(f"`gates` is a sequence of gates, got {echo(gates)}. Write ({echo(gates)},).")
         named = {"OR": 1.0, "AND": -1.0, "1": 1.0, "1.0": 1.0, "-1": -1.0, "-1.0": -1.0}
         check_dimension(2 * len(gates))
         wrong = [gate for gate in gates if str(gate) not in named]
         if wrong:
             raise ValueError(
-                f"`GateProduct` takes OR (+1) and AND (-1), got {wrong[0]!r}. Use `TreeCircuit` for others."
+                f"`GateProduct` takes OR (+1) and AND (-1), got {echo(wrong[0])}. Use `TreeCircuit` for others."
             )
         self.n = 2 * len(gates)
         self.ors = np.array([named[str(gate)] for gate in gates])
@@ -159,7 +163,9 @@ class GateProduct(AbstractTarget):
 
 def random_gate_product(pairs: int, *, key: PRNGKeyArray) -> GateProduct:
     """Each gate OR or AND by a fair coin; `jax.vmap` over keys gives one per run of an ensemble."""
+    check_whole("pairs", pairs)
     check_dimension(2 * pairs)
+    check_key(key)
     signs = jr.rademacher(key, (pairs,), jnp.float32)
     return eqx.tree_at(lambda target: target.ors, GateProduct(("OR",) * pairs), signs)
 
@@ -184,5 +190,6 @@ def as_inner_product(target: GateProduct) -> tuple[float, Float[np.ndarray, " pa
     >>> sign, flips.tolist()
     (-1.0, [1.0, -1.0])
     """
+    check_kind("target", target, GateProduct, "a product of gates, such as GateProduct(('OR', 'AND'))")
     flips = np.asarray(target.ors, float)
     return float(np.prod(flips)), flips

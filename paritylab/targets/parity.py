@@ -10,7 +10,8 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from ..cube import character
+from ..cube import character, check_key
+from ..demands import check_whole, echo
 from .base import AbstractTarget, check_dimension
 
 
@@ -33,7 +34,7 @@ class Parity(AbstractTarget):
         support = _coordinates(n, support)
         if len(set(support)) < len(support) or not all(0 <= i < n for i in support):
             raise ValueError(
-                f"`Parity` needs distinct coordinates in 0..{n - 1}, got support={support}. "
+                f"`Parity` needs distinct coordinates in 0..{n - 1}, got support={echo(support)}. "
                 "Leave out repeats and what lies outside the cube."
             )
         self.n = n
@@ -53,13 +54,14 @@ def _coordinates(n: int, support: Any) -> tuple[int, ...]:
         return tuple(operator.index(i) for i in support)
     except TypeError:
         raise TypeError(
-            f"The support of a `Parity` is a sequence of coordinates, as in Parity({n}, (0, 2)), got {support!r}. For "
-            f"k random ones use random_parity({n}, k, key=key)."
+            f"The support of a `Parity` is a sequence of coordinates, as in Parity({n}, (0, 2)), got {echo(support)}. "
+            f"For k random ones use random_parity({n}, k, key=key)."
         ) from None
 
 
 def check_size(n: int, k: int) -> None:
     """A k-parity needs k coordinates to choose from."""
+    check_whole("k", k)
     if not 1 <= k <= n:
         raise ValueError(f"A k-parity needs 1 <= k <= n, got k={k} on n={n} coordinates. Lower k or raise n.")
 
@@ -72,6 +74,7 @@ def random_parity(n: int, k: int, *, key: PRNGKeyArray) -> Parity:
     """A uniformly random k-parity; `jax.vmap` over keys gives one per run of an ensemble."""
     check_dimension(n)
     check_size(n, k)
+    check_key(key)
     return _with_mask(n, jr.permutation(key, n) < k)
 
 
@@ -79,6 +82,7 @@ def random_disjoint_parity(n: int, k: int, *, key: PRNGKeyArray) -> Parity:
     """One coordinate in each of the k blocks of n/k neighbours (hidden-progress, Section 4.1)."""
     check_dimension(n)
     check_size(n, k)
+    check_key(key)
     if n % k:
         raise ValueError(
             f"A disjoint parity needs k blocks of equal size, got n={n} and k={k}. Make n a multiple of k."

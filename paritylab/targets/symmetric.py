@@ -1,6 +1,7 @@
 """Functions of the weight of a point alone."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -8,7 +9,8 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from ..cube import weight
+from ..cube import check_key, weight
+from ..demands import check_kind, echo
 from .base import AbstractTarget, check_dimension
 
 
@@ -25,16 +27,25 @@ class Symmetric(AbstractTarget):
 
     def __init__(self, n: int, values: Sequence[int] | np.ndarray):
         check_dimension(n)
-        table = np.asarray(values, float)
-        if table.shape != (n + 1,) or not np.all(np.abs(table) == 1):
+        table = _signs(values)
+        if table is None or table.shape != (n + 1,):
             raise ValueError(
-                f"`Symmetric` on n={n} needs {n + 1} values of -1 or +1, one per weight 0..{n}, got {values}."
+                f"`Symmetric` on n={n} needs {n + 1} values of -1 or +1, one per weight 0..{n}, got {echo(values)}."
             )
         self.n = n
         self.values = table
 
     def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
         return jnp.asarray(self.values, x.dtype)[weight(x)]
+
+
+def _signs(values: Any) -> np.ndarray | None:
+    """The values as numbers, if all of them are signs."""
+    try:
+        table = np.asarray(values, float)
+    except (TypeError, ValueError):
+        return None
+    return table if np.all(np.abs(table) == 1) else None
 
 
 class NearlySymmetric(AbstractTarget):
@@ -50,10 +61,12 @@ class NearlySymmetric(AbstractTarget):
     mask: Bool[Array | np.ndarray, "*runs n"]
 
     def __init__(self, base: Symmetric, exception: Sequence[int]):
+        check_kind("base", base, Symmetric, "a symmetric function, such as majority(n)")
+        check_kind("exception", exception, Sequence, "a sequence of coordinates, such as (0, 1)")
         mask = np.zeros(base.n, bool)
         if not exception or len(set(exception)) < len(exception) or not all(0 <= i < base.n for i in exception):
             raise ValueError(
-                f"An exception needs at least one of the coordinates 0..{base.n - 1}, each once, got {exception}."
+                f"An exception needs at least one of the coordinates 0..{base.n - 1}, each once, got {echo(exception)}."
             )
         mask[list(exception)] = True
         self.n, self.base, self.mask = base.n, base, mask
@@ -79,5 +92,6 @@ def majority(n: int) -> Symmetric:
 def random_symmetric(n: int, *, key: PRNGKeyArray) -> Symmetric:
     """One fair sign per weight; `jax.vmap` over keys gives one per run of an ensemble."""
     check_dimension(n)
+    check_key(key)
     signs = jr.rademacher(key, (n + 1,), jnp.float32)
     return eqx.tree_at(lambda target: target.values, full_parity(n), signs)

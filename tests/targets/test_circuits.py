@@ -217,7 +217,7 @@ def test_the_drawing_holds_every_node_and_note():
         ("AND(x0;x1)", r"Expected ',' between the two inputs of AND, got ';' at position 6"),
         ("AND(x0,)", r"Expected a gate or an input, got '\)' at position 7"),
         ("  ", r"Expected a gate or an input, got the end at position 2"),
-        ("OR(" * 3000, r"at most 19 gates deep, got one more at position 57 of '(OR\(){65}OR\.\.\.'\.$"),
+        ("OR(" * 3000, r"at most 19 gates deep, got one more at position 57 of '(OR\(){20,25}.*\.\.\.\.$"),
         ("x0", r"at least one gate, got a lone input at position 0"),
     ],
 )
@@ -234,7 +234,10 @@ def test_a_wrong_formula_shows_where(formula, message):
         (lambda: parity_circuit(12, ()), r"got n=12\. Use n=16"),
         (lambda: TreeCircuit(4, ("AND", "OR")), r"on n=4 inputs has 3 gates, got 2\. Name one gate a node"),
         (lambda: TreeCircuit(2, ("NUND",)), r"There is no gate 'NUND'; the gates are AND, OR,"),
-        (lambda: TreeCircuit(2, [np.ones((3, 2))]), r"2x2 table of -1 and \+1, got \[\[1\.0, 1\.0\], \[1\.0, 1\.0\], "),
+        (
+            lambda: TreeCircuit(2, [np.ones((3, 2))]),
+            r"2x2 table of -1 and \+1, got \[\[1\. 1\.\] \[1\. 1\.\] ",
+        ),
         (lambda: TreeCircuit(2, [[[1, 1], [1]]]), r"2x2 table of -1 and \+1, got \[\[1, 1\], \[1\]\]"),
         (lambda: TreeCircuit(2, [[[1, 1], [1, 0]]]), r"2x2 table of -1 and \+1, got \[\[1, 1\], \[1, 0\]\]"),
         (lambda: parity_circuit(4, (0, 4)), r"distinct inputs in 0\.\.3, got support=\(0, 4\)"),
