@@ -230,7 +230,7 @@ WRONG = {
     "negative validation": ({"validation": -1}, "a size >= 0, got validation=-1."),
     "sample too large": ({"sample": 10**12}, "a size from 1 to 2147483647, the most that its index and memory hold"),
     "sample of nothing": ({"sample": 0}, "got sample=0."),
-    "batch larger than memory": ({"batch": 10**10}, "GiB. Use a smaller batch, width or n."),
+    "batch larger than memory": ({"batch": 2 * 10**9}, "GiB. Use a smaller batch, width or n."),
     "unknown network": ({"network": "relu-mpl"}, "no network 'relu-mpl'; did you mean 'relu-mlp'? There are: relu-mlp"),
     "unknown target": ({"target": "paritty"}, "no target 'paritty'; did you mean 'parity'? There are: parity, "),
     "unknown optimizer": ({"optimizer": "adamm"}, "no optimizer 'adamm'; did you mean 'adam'? There are: "),

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from ..training.runs import Runs
 
 
+A_ROW = 2000
+"""Bytes of one run in the document of a command, as Python's objects and as text."""
+
+
 @app.command()
 def train(
     target: Annotated[str, typer.Option(help=f"What to learn: {', '.join(TARGETS)}.")] = "parity",
@@ -62,8 +66,10 @@ def train(
         configuration["width"] = None if width is None else whole_numbers(width, "--width")
         from ..names import check_degree_is_used, plan_from_names
         from ..runtime import cores
+        from ..training.checks import check_number_of_runs
 
         cores()  # a wrong PARITYLAB_CORES is said here
+        check_number_of_runs(seeds, len(configuration["rate"]), A_ROW)
         check_degree_is_used(target, network, k)
         plan, configuration["k"] = plan_from_names(configuration)
         plan.ensemble  # noqa: B018 (what does not fit into memory is said here)

@@ -1,7 +1,7 @@
 """What a call of `plan` cannot mean is said before anything is traced, in one sentence."""
 
 import dataclasses
-import operator
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,16 +9,17 @@ import equinox as eqx
 import jax
 import jax.random as jr
 import numpy as np
-import optax
 from jaxtyping import Int
 
 from ..brief import brief
 from ..cube import root_key
+from ..demands import check_kind, check_number, check_whole, echo
 from ..distributions import AbstractDistribution
 from ..distributions.points import wrong_label
-from ..runtime import memory
+from ..runtime import check_memory
 from ..targets.base import AbstractTarget
-from .optimizers import Optimizer
+from .footprint import A_RUN
+from .optimizers import check_rule, spread
 from .records import AbstractRecord
 from .runs import RESULT_COLUMNS
 
@@ -35,7 +36,7 @@ def check_task(task: Any) -> None:
             f"A {type(task).__name__} is a target; a task is a distribution of it, such as Uniform(target)."
         )
     if not isinstance(task, AbstractDistribution) and not callable(task):
-        raise TypeError(f"A task is a distribution, or a function from a key to one, got {task!r}.")
+        raise TypeError(f"A task is a distribution, or a function from a key to one, got {echo(task)}.")
 
 
 LABELS_SEEN = 2**12
@@ -81,8 +82,8 @@ def check_network(network: Any, n: int) -> None:
     if isinstance(network, type):
         raise TypeError(f"A network is given by a recipe, got the class; write, for example, {network.__name__}(...).")
     rule = "A network is given by a recipe, a function of n and a key that makes it, such as MLP(width)"
-    if not callable(network):
-        raise TypeError(f"{rule}, got {network!r:.80}.")
+    if not callable(network) or not _takes_n_and_key(network):
+        raise TypeError(f"{rule}, got {echo(network)}.")
     instance = (
         f"{rule}, got a {type(network).__name__}, which is a network itself. Write a function "
         "`def recipe(n, *, key): return ...` that makes one."
@@ -95,6 +96,27 @@ def check_network(network: Any, n: int) -> None:
         raise
     if not callable(made):
         raise TypeError(instance if isinstance(network, eqx.Module) else f"{rule}; this one makes {made!r:.80}.")
+
+
+def _takes_n_and_key(network: Any) -> bool:
+    """Whether it can be called as a recipe is; a network can not, and is told apart below."""
+    if isinstance(network, eqx.Module):
+        return True
+    try:
+        inspect.signature(network).bind(1, key=None)
+    except (TypeError, ValueError):  # other arguments; or none are known, as those of some built-in functions
+        return False
+    return True
+
+
+def check_layers(network: Any, n: int, *axes: list[Any]) -> None:
+    """Rates and decays by layers name layers that the network has."""
+    if named := [value for axis in axes for value in axis if isinstance(value, Mapping)]:
+        made = eqx.filter_eval_shape(network, n, key=root_key(0))
+        for value in named:
+            if wrong := [name for name in value if not isinstance(name, str)]:
+                raise TypeError(f"A layer is named by a text, such as 'hidden', got {echo(wrong[0])}.")
+            spread({**value}, made)
 
 
 def _maps_points(network: Any, n: int) -> bool:
@@ -113,7 +135,12 @@ RESERVED = ("run", "seed", "rate", *RESULT_COLUMNS, "lanes", "limit", "job", "de
 def check_column_names(labels: Mapping[str, Any] | None, decays: bool) -> None:
     """A label with the name of a result would take its place in a table, or the result the label's."""
     if labels is not None and not isinstance(labels, Mapping):
-        raise TypeError(f"`labels` are names with values, such as {{'k': 3}}, got {labels!r:.80}.")
+        raise TypeError(f"`labels` are names with values, such as {{'k': 3}}, got {echo(labels)}.")
+    for name, value in (labels or {}).items():
+        if not isinstance(name, str) or np.ndim(value):
+            raise TypeError(
+                f"A label is a name with one value, such as {{'k': 3}}, got {{{echo(name)}: {echo(value)}}}."
+            )
     reserved = (*RESERVED, "decay") if decays else RESERVED
     if taken := [name for name in labels or {} if name in reserved]:
         raise ValueError(f"A column {taken[0]!r} is in every table of runs. Choose another name for the label.")
@@ -123,15 +150,17 @@ def check_parts(loss: Any, optimizer: Any, records: Sequence[Any]) -> None:
     if isinstance(loss, type):
         raise TypeError(f"A loss is a function of labels and outputs, got the class; write {loss.__name__}().")
     if not callable(loss):
-        raise TypeError(f"A loss is a function of a label and an output, or the name of one, got {loss!r:.80}.")
-    if not callable(optimizer) or isinstance(optimizer, Optimizer | optax.GradientTransformation):
-        raise TypeError(
-            "An optimizer is a function of optax that takes a learning rate, such as optax.adam, without a call: the "
-            f"rate is given by `rate`. Got {optimizer!r}."
-        )
+        raise TypeError(f"A loss is a function of a label and an output, or the name of one, got {echo(loss)}.")
+    number = jax.ShapeDtypeStruct((), np.float32)
+    try:
+        jax.eval_shape(loss, number, number)
+    except TypeError as error:
+        raise TypeError(f"A loss is a function of a label and an output, and {brief(loss):.80} is none.") from error
+    check_rule(optimizer)
+    check_kind("records", records, Sequence, "a sequence of records, such as [FreshError()]")
     for record in records:
         if not isinstance(record, AbstractRecord):
-            raise TypeError(f"Records are objects such as FreshError(), got {record!r}.")
+            raise TypeError(f"Records are objects such as FreshError(), got {echo(record)}.")
     names = [record.name for record in records]
     if taken := [name for name in names if name in RESERVED]:
         raise ValueError(f"A column {taken[0]!r} is in every table of runs. Choose another name for the record.")
@@ -146,29 +175,44 @@ def checked_axis(values: Any, what: str) -> list[Any]:
             f"`{what}` is a number, got a function. To change it from step to step give that number, and the function "
             f"from a step to a factor as `{'schedule' if what == 'rate' else 'decay_schedule'}`."
         )
-    one = isinstance(values, int | float | Mapping | np.generic) or np.ndim(values) == 0
-    found = [values] if one else list(values)
+    several = isinstance(values, list | tuple | range) or (isinstance(values, np.ndarray) and values.ndim > 0)
+    found = list(values) if several else [values]
     if not found:
         raise ValueError(f"There is no {what} in the list; name at least one.")
     names = [frozenset(value) if isinstance(value, Mapping) else {""} for value in found]
     if any(each != names[0] for each in names):
-        raise ValueError(f"Each {what} of a list must name the same layers, got {found}. A layer may have {what} 0.")
+        raise ValueError(
+            f"Each {what} of a list must name the same layers, got {echo(found)}. A layer may have {what} 0."
+        )
     if len({str(value) for value in found}) < len(found):
-        raise ValueError(f"A {what} is named twice, and its runs would be counted twice, got {found}.")
+        raise ValueError(f"A {what} is named twice, and its runs would be counted twice, got {echo(found)}.")
     return found
+
+
+def check_number_of_runs(seeds: Any, points: int, each: int = A_RUN) -> None:
+    """The tables of all runs fit into memory, before one is made; `each` run has so many bytes in them."""
+    if isinstance(seeds, int | np.integer) and seeds <= MOST_RUNS:
+        check_memory(int(seeds) * points * each, f"The tables of {seeds * points} runs", "Use fewer seeds.")
 
 
 def checked_seeds(seeds: Any, name: str, expected: int | None = None) -> Int[np.ndarray, " seeds"]:
     """The seeds themselves, if their number was given."""
+    if isinstance(seeds, bool | str) or not isinstance(seeds, Iterable | int | np.integer):
+        raise TypeError(f"`{name}` is a number of seeds or the seeds themselves, got {echo(seeds)}.")
     if isinstance(seeds, int | np.integer):
         if seeds > MOST_RUNS:
             raise ValueError(f"An ensemble has at most {MOST_RUNS} seeds, got {seeds}. Train in several parts.")
-        seeds = range(int(seeds))
-    if not isinstance(seeds, Iterable):
-        raise TypeError(f"`{name}` is a number of seeds or the seeds themselves, got {seeds!r}.")
-    values = np.array(list(seeds))
-    if not len(values) or values.dtype.kind not in "iu" or values.min() < 0 or values.max() > LARGEST_SEED:
-        found = values[:5].tolist()
+        values = np.arange(int(seeds))
+    else:
+        values = np.array(list(seeds))
+    if (
+        not len(values)
+        or values.ndim != 1
+        or values.dtype.kind not in "iu"
+        or values.min() < 0
+        or values.max() > LARGEST_SEED
+    ):
+        found = echo(values[:5].tolist())
         raise ValueError(
             f"`{name}` needs at least one seed, each a whole number from 0 to {LARGEST_SEED}, got {found}."
         )
@@ -192,12 +236,17 @@ def check_sizes(
 ) -> None:
     """Sizes that cannot be are said."""
     for name, size in {**locals()}.items():
-        if size is not None:
-            _check_whole(name, size)
+        if size is not None or name not in ("sample", "record_every", "lanes"):
+            check_whole(name, size)
     if batch < 1:
         raise ValueError(f"A batch needs at least one example, got batch={batch}.")
     if validation < 0:
         raise ValueError(f"The validation batch needs a size >= 0, got validation={validation}.")
+    for name, size in (("batch", batch), ("validation", validation)):
+        if size > LARGEST_SAMPLE:
+            raise ValueError(
+                f"Points are counted in 32 bits: at most {LARGEST_SAMPLE}, got {name}={size}. Use fewer points."
+            )
     if lanes is not None and lanes < 1:
         raise ValueError(f"A program needs at least one lane, got lanes={lanes}.")
     if steps > MOST_STEPS:
@@ -223,17 +272,14 @@ def check_sizes(
         )
 
 
-def _check_whole(name: str, size: Any) -> None:
-    try:
-        operator.index(size)
-    except TypeError:
-        raise TypeError(f"`{name}` is a whole number, got {size!r}.") from None
-
-
-def check_validation(validation: int, n: int) -> None:
-    """All points of the validation batch are looked at together."""
-    if 4 * validation * n > memory() / 4:
-        raise ValueError(
-            f"A validation batch of {validation} points of {n} coordinates takes more than a quarter of this machine's "
-            f"{memory() / 2**30:.1f} GiB. Use fewer points."
-        )
+def check_switches(race: Any, watch: Any, **switches: Any) -> None:
+    """What is true or false, and what goes with it."""
+    for name, value in switches.items():
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"`{name}` is True or False, got {echo(value)}.")
+    if race is not None:
+        check_number("race", race)
+        if not 0 <= race <= 1:
+            raise ValueError(f"A race is decided by a quantile from 0 to 1, got race={race}.")
+    if watch is not None and not isinstance(watch, bool) and not callable(watch):
+        raise TypeError(f"`watch` is a function of a `Status`, or False for no progress bar, got {echo(watch)}.")

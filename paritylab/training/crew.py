@@ -20,7 +20,7 @@ from jaxtyping import Int, PyTree, UInt32
 
 from ..interruptions import hears_once
 from ..progress import Status
-from ..runtime import cores, make_room_for_programs, memory
+from ..runtime import cores, make_room_for_programs
 from .engine import compiled_advance
 from .lanes import Carry, Program, Slots, data_key, empty, init_key
 from .numbers import Numbers
@@ -78,13 +78,16 @@ def work_through(
     watch: Callable[[Status], None] | None = None,
     devices: list[Any] | None = None,
     seconds: float = math.inf,
+    most_workers: int | None = None,
 ) -> Collected:
     """Trains every run of the ensemble. Ctrl-C ends it early and keeps what is finished, as `seconds` of work do.
+
+    There is one worker per device, or per core of a CPU, or `most_workers` if these are fewer.
 
     A further Ctrl-C changes nothing: threads that were left alone with the compiler would bring the process down.
     """
     make_room_for_programs()
-    places = _places(devices or jax.devices())
+    places = worker_places(devices or jax.devices())[:most_workers]
     desk = _Desk(ensemble, watch, len(places))
     one_at_a_time = threading.Lock()
 
@@ -119,7 +122,7 @@ def precision(float64: bool) -> Iterator[None]:
         yield
 
 
-def _places(devices: list[Any]) -> list[Any]:
+def worker_places(devices: list[Any]) -> list[Any]:
     """A device for each worker."""
     if devices[0].platform != "cpu":
         return devices
@@ -322,6 +325,8 @@ def _empty(program: Program, slots: Slots) -> Carry:
 
 LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 16384, 2**33)}
 """The least and the most lanes, and the bytes that they may take together."""
+LARGE_STEP = 2**28
+"""A step of one run that writes more bytes fills a core by itself."""
 BLOCK_BYTES = 10 * 2**32
 """What the steps of a block may write."""
 SMALL_STEP, UNROLLED = 2**17, 10
@@ -333,19 +338,15 @@ def choose_lanes(rule: AbstractRule, one: Numbers, platform: str) -> int:
 
     On a CPU that is from 8 to 128, so that what a step touches stays in cache; on a GPU it is what
     fills the chip. The number depends on nothing but the rule, the shapes of the numbers (those of
-    `one` run are given) and the kind of device, as the bits of a result do. So a run that trains alone
+    `one` run are given) and the kind of device, as the bits of a result do: not on the memory of a machine,
+    which decides how many workers there are (see `footprint.py`). So a run that trains alone
     pays for all lanes of its program: little on a CPU, but on a GPU, where runs are few and large, it
     is worth naming fewer.
     """
     need = bytes_of_a_step(rule, one)
-    if need > memory() / 2:
-        raise ValueError(
-            f"One step of one run needs about {need / 2**30:.1f} GiB, and this machine has {memory() / 2**30:.1f} GiB. "
-            "Use a smaller batch, width or n."
-        )
     least, most, budget = LANES.get(platform, LANES["gpu"])
-    if least * need > memory() / 8:
-        return 1
+    if need > LARGE_STEP:
+        least = 1
     return int(np.clip(2 ** int(math.log2(max(1, budget / need))), least, most))
 
 

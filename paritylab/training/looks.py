@@ -33,7 +33,7 @@ def nothing_seen(program: Program, lanes: Lanes, own: Numbers, common: Numbers) 
 
 def quick_look(program: Program, lanes: Lanes, own: Numbers, common: Numbers) -> Seen:
     """The first level."""
-    outcome, statistics, _ = _measure(program, lanes.state, lanes.memory, own, common, 0)
+    outcome, statistics, _ = measure(program, lanes.state, lanes.memory, own, common, 0)
     return Seen(outcome, statistics)
 
 
@@ -71,7 +71,7 @@ def _some_at_a_time(
     def some(loop: tuple[Array, PyTree]) -> tuple[Array, PyTree]:
         pending, now = loop
         lane = jnp.nonzero(pending, size=program.together(level), fill_value=program.lanes)[0]
-        found = _measure(program, take(state, lane), take(now[2], lane), take(own, lane), common, level)
+        found = measure(program, take(state, lane), take(now[2], lane), take(own, lane), common, level)
         return pending.at[lane].set(False, mode="drop"), put(now, lane, found)
 
     first = (asked, now)
@@ -80,7 +80,7 @@ def _some_at_a_time(
     return jax.lax.while_loop(lambda loop: jnp.any(loop[0]), some, first)[1]
 
 
-def _measure(
+def measure(
     program: Program, state: PyTree, memory: PyTree, own: Numbers, common: Numbers, level: int
 ) -> tuple[Array, PyTree, PyTree]:
     """The outcomes, statistics and memories of some lanes at a level."""

@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from ..demands import check_number, check_whole
+
 Loss = Callable[[Float[Array, ""], Float[Array, ""]], Float[Array, ""]]
 
 
@@ -18,7 +20,8 @@ class Hinge(eqx.Module):
     margin: Float[Array | np.ndarray, "*runs"]
 
     def __init__(self, margin: float = 1.0):
-        if not margin >= 0:
+        check_number("margin", margin)
+        if margin < 0:
             raise ValueError(f"A hinge needs a margin >= 0, got margin={margin}.")
         self.margin = np.asarray(margin, float)
 
@@ -39,10 +42,9 @@ class Confidence(eqx.Module):
     block: int | None = eqx.field(static=True)
 
     def __init__(self, beta: int | float = 0.0, block: int | None = None):
-        if not beta >= 0:
-            raise ValueError(f"A confidence is at least 0, got beta={beta}.")
-        if block is not None and block < 1:
-            raise ValueError(f"A block of coming examples holds at least one, got block={block}.")
+        check_number("beta", beta, 0)
+        if block is not None:
+            check_whole("block", block, 1)
         self.beta, self.block = np.asarray(beta, float), block
 
     def __call__(self, y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
@@ -62,6 +64,7 @@ class RegularizedHinge(eqx.Module):
     towards: float = eqx.field(static=True)
 
     def __init__(self, weight: int | float, towards: Literal[-1, 1] = -1):
+        check_number("weight", weight)
         if not weight >= 0 or towards not in (-1, 1):
             raise ValueError(
                 f"A regularizer needs a weight >= 0 and draws towards -1 or +1, got weight={weight}, towards={towards}."

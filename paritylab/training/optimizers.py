@@ -5,6 +5,7 @@ of layers (`hidden`, `output`, `hidden.0.bias`: paths into the network, longest 
 not named gets 0), and `schedule` and `decay_schedule` multiply them step by step.
 """
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
@@ -14,6 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PyTree
+
+from ..demands import check_function, echo
 
 Convention = Literal["loss", "decoupled", "rate"]
 CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
@@ -62,15 +65,65 @@ def block_normalized_sgd(rate: Any) -> optax.GradientTransformation:
 
 def _by_layer(values: ByLayer, what: str) -> dict[str, np.ndarray]:
     named = dict(values) if isinstance(values, Mapping) else {"": values}
+    if not named:
+        raise ValueError(f"A mapping of layers to a {what} names at least one layer, got {{}}. Give a number for all.")
     for value in named.values():
-        if not np.all((np.asarray(value, float) >= 0) & (np.asarray(value, float) <= LARGEST)):
+        given = None if isinstance(value, bool | str | Mapping) else value
+        if given is None or np.shape(given) or not isinstance(np.asarray(given).item(), int | float):
+            raise TypeError(f"A {what} is a number, or a mapping from names of layers to numbers, got {echo(value)}.")
+        if not 0 <= float(given) <= LARGEST:
             raise ValueError(
                 f"A {what} must be a finite number >= 0, got {what}={value}. In float32 {LARGEST:.1e} is the largest."
             )
     return {name: np.asarray(value, float) for name, value in named.items()}
 
 
-def _spread(values: dict[str, Any], params: PyTree) -> PyTree:
+def check_rule(rule: Any) -> None:
+    """An optimizer is a function of a rate, and what it makes steps by gradients alone."""
+    told = (
+        "An optimizer is a function of optax that takes a learning rate, such as optax.adam, without a call: the rate "
+        f"is given by `rate`. Got {echo(rule)}."
+    )
+    if not callable(rule) or isinstance(rule, Optimizer | optax.GradientTransformation):
+        raise TypeError(told)
+    if not _makes_steps(rule):
+        raise TypeError(told)
+
+
+@functools.cache
+def _makes_steps(rule: Any) -> bool:
+    """Whether a rate makes an optimizer of it; one that wants more than gradients is named."""
+    try:
+        made = rule(0.1)
+    except TypeError:
+        return False
+    if not isinstance(made, optax.GradientTransformation):
+        return False
+    try:
+        jax.eval_shape(lambda weights: made.update(weights, made.init(weights), weights), jnp.zeros((2, 2)))
+        jax.eval_shape(lambda weight: made.update(weight, made.init(weight), weight), jnp.zeros(()))
+    except ValueError:  # it is for networks of matrices alone, and says so if it meets another
+        pass
+    except (TypeError, IndexError) as error:  # it wants the loss itself, or knows no single numbers
+        raise TypeError(
+            f"The optimizer {getattr(rule, '__name__', echo(rule))!r} does not go by gradients of weights and biases "
+            "alone. Use one that does, such as optax.adam."
+        ) from error
+    return True
+
+
+def check_schedule(name: str, schedule: Any) -> None:
+    """A function from the number of a step to a factor."""
+    if schedule is constant:
+        return
+    check_function(name, schedule, "LinearFall(1000)")
+    try:
+        jax.eval_shape(schedule, jax.ShapeDtypeStruct((), jnp.int32))
+    except TypeError as error:
+        raise TypeError(f"`{name}` is a function of the number of a step, and {echo(schedule)} is none.") from error
+
+
+def spread(values: dict[str, Any], params: PyTree) -> PyTree:
     """The value of each leaf of the network: that of the longest name that its path begins with."""
 
     used, paths = set(), []
@@ -114,12 +167,19 @@ class Optimizer(eqx.Module):
         schedule: Schedule = constant,
         decay_schedule: Schedule = constant,
     ):
+        check_rule(rule)
+        check_schedule("schedule", schedule)
+        check_schedule("decay_schedule", decay_schedule)
         if convention not in CONVENTIONS:
-            raise ValueError(f"There is no decay convention {convention!r}; choose one of {', '.join(CONVENTIONS)}.")
+            raise ValueError(
+                f"There is no decay convention {echo(convention)}; choose one of {', '.join(CONVENTIONS)}."
+            )
         self.rule, self.convention = rule, convention
         self.rate = _by_layer(rate, "rate")
         # The number 0 means that there is no decay, and no code for it in the compiled step.
-        self.decay = {} if isinstance(decay, int | float) and decay == 0 else _by_layer(decay, "decay")
+        self.decay = (
+            {} if isinstance(decay, int | float) and decay == 0 and decay is not False else _by_layer(decay, "decay")
+        )
         self.schedule, self.decay_schedule = schedule, decay_schedule
 
     def _transformation(self, params: PyTree) -> optax.GradientTransformation:
@@ -130,7 +190,7 @@ class Optimizer(eqx.Module):
 
         if set(self.rate) == {""}:
             return at(self.rate[""])
-        names = _spread({name: name for name in self.rate}, params)
+        names = spread({name: name for name in self.rate}, params)
         labels = jax.tree.map(lambda name: name if isinstance(name, str) else "frozen", names)
         rules = {name: at(rate) for name, rate in self.rate.items()}
         # A network is callable, and optax calls labels that are: so it is given a function that returns them.
@@ -155,9 +215,10 @@ class Optimizer(eqx.Module):
         """The decay of each leaf at this step, times its rate where the convention says so."""
         dtype = jax.tree.leaves(params)[0].dtype
         shrink = jax.tree.map(
-            lambda decay: self.decay_schedule(step).astype(dtype) * decay, _spread(self.decay, params)
+            lambda decay: jnp.asarray(self.decay_schedule(step)).astype(dtype) * decay, spread(self.decay, params)
         )
         if self.convention != "rate":
             return shrink
-        rates = _spread(self.rate, params)
-        return jax.tree.map(lambda decay, rate: decay * rate * self.schedule(step).astype(dtype), shrink, rates)
+        rates = spread(self.rate, params)
+        factor = jnp.asarray(self.schedule(step)).astype(dtype)
+        return jax.tree.map(lambda decay, rate: decay * rate * factor, shrink, rates)

@@ -22,6 +22,7 @@ from ..distributions import AbstractDistribution
 from ..distributions.changes import points_trained_on
 from ..networks.base import Recipe
 from ..progress import Status
+from ..runtime import cores, memory
 from .crew import (
     Collected,
     Ensemble,
@@ -32,6 +33,7 @@ from .crew import (
     precision,
     work_through,
 )
+from .footprint import Footprint, footprint
 from .jumps import Jumps, check_jumps
 from .lanes import Program
 from .losses import Confidence
@@ -46,7 +48,10 @@ Task = AbstractDistribution | Callable[[PRNGKeyArray], AbstractDistribution]
 
 LARGE = 2**14
 """A number with more entries than this is a data set: runs share one copy of it."""
-DRAWN_TOGETHER = 256
+DRAWN_TOGETHER, MOST_DRAWN = 256, 2**16
+"""Tasks are drawn in multiples of the first number, and no more than the second at a time."""
+DRAWN_NUMBERS = 2**20
+"""So many coordinates are drawn at a time."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,7 +127,9 @@ class Cell:
         """Each number of the problem: once, or, where a random task draws it, a row for each run."""
         numbers = list(split(self.problem)[0])
         if not isinstance(self.task, AbstractDistribution):
-            drawn = draw_tasks(self.task, target_seeds)  # the numbers of the task come first
+            drawn = draw_tasks(
+                self.task, target_seeds, self.problem.distribution.n
+            )  # the numbers of the task come first
             numbers[: len(drawn)] = drawn
         return [self.cast(number) for number in numbers]
 
@@ -148,11 +155,13 @@ def shapes_of(task: Callable[[PRNGKeyArray], AbstractDistribution]) -> AbstractD
 
 
 def draw_tasks(
-    task: Callable[[PRNGKeyArray], AbstractDistribution], seeds: UInt32[np.ndarray, " runs"]
+    task: Callable[[PRNGKeyArray], AbstractDistribution], seeds: UInt32[np.ndarray, " runs"], n: int
 ) -> list[np.ndarray]:
     """The numbers of the task of each seed, a row each."""
-    padded = np.resize(seeds, -(-len(seeds) // DRAWN_TOGETHER) * DRAWN_TOGETHER)  # few lengths: few compilations
-    return [np.asarray(number)[: len(seeds)] for number in _draw_tasks(task, padded)]
+    together, most = (int(np.clip(DRAWN_NUMBERS // n, 1, each)) for each in (DRAWN_TOGETHER, MOST_DRAWN))
+    padded = np.resize(seeds, -(-len(seeds) // together) * together)  # few lengths: few compilations
+    parts = [_draw_tasks(task, padded[first : first + most]) for first in range(0, len(padded), most)]
+    return [np.concatenate([np.asarray(part) for part in number])[: len(seeds)] for number in zip(*parts, strict=True)]
 
 
 @functools.partial(jax.jit, static_argnums=0)
@@ -177,6 +186,10 @@ class Size(NamedTuple):
 
     lanes: int
     step_bytes: int
+    program: Program
+    own: Numbers
+    """The numbers of the first run, but for those that all runs share, `common`."""
+    common: Numbers
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -205,32 +218,53 @@ class Plan:
     @functools.cached_property
     def ensemble(self) -> Ensemble:
         """The runs as the engine wants them: numbers in rows."""
-        cell = self.cells[0]
+        cell, platform = self.cells[0], jax.default_backend()
+        self.footprint(platform).check()
+        program = self.size(platform).program
         own, common = _stack(self)
-        one = Program(cell.rule, 1, cell.every, cell.shared).whole(tuple(array[0] for array in own), common)
-        platform, records = jax.default_backend(), cell.record_plan
-        with precision(cell.float64):
-            width = cell.lanes or choose_lanes(cell.rule, one, platform)
-            # Records are kept at steps that a longer block would pass over.
-            block = 1 if records else choose_block(cell.rule, one, width, cell.every, platform)
-            unrolled = choose_unrolled(cell.rule, one, cell.every, platform)
-        program = Program(cell.rule, width, cell.every, cell.shared, records, cell.keep, block, unrolled)
         limits = np.array([each.steps for each in self.cells], np.int32)[self.cell]
         races = None if self.race is None else Races(self.race, self.cell, self.shares, cell.every)
         return Ensemble(program, own, common, self.seeds.init, self.seeds.data, limits, cell.float64, races)
 
+    @functools.cached_property
+    def _sizes(self) -> dict[str, "Size"]:
+        return {}
+
     def size(self, platform: str) -> "Size":
         """How much one run takes, found from its shape: nothing is trained or compiled."""
-        program, own, common = (one := self.take(np.array([0])).ensemble).program, one.own, one.common
-        numbers = program.whole(tuple(array[0] for array in own), common)
-        with precision(one.float64):
-            lanes = self.cells[0].lanes or choose_lanes(program.rule, numbers, platform)
-            return Size(lanes, bytes_of_a_step(program.rule, numbers))
+        if platform not in self._sizes:
+            self._sizes[platform] = self._size(platform)
+        return self._sizes[platform]
+
+    def _size(self, platform: str) -> "Size":
+        cell, records = self.cells[0], self.cells[0].record_plan
+        rows, common = _stack(self.take(np.array([0])))
+        own = tuple(row[0] for row in rows)
+        one = Program(cell.rule, 1, cell.every, cell.shared).whole(own, common)
+        with precision(cell.float64):
+            lanes = cell.lanes or choose_lanes(cell.rule, one, platform)
+            # Records are kept at steps that a longer block would pass over.
+            block = 1 if records else choose_block(cell.rule, one, lanes, cell.every, platform)
+            unrolled = choose_unrolled(cell.rule, one, cell.every, platform)
+            step_bytes = bytes_of_a_step(cell.rule, one)
+        program = Program(cell.rule, lanes, cell.every, cell.shared, records, cell.keep, block, unrolled)
+        return Size(lanes, step_bytes, program, own, common)
+
+    def footprint(self, platform: str, runs: int | None = None) -> Footprint:
+        """The memory that all runs take, or so many of them."""
+        size, steps = self.size(platform), max(cell.steps for cell in self.cells)
+        records = size.program.records
+        rows = 0 if records is None else steps // records.every + 1
+        count = len(self) if runs is None else min(runs, len(self))
+        with precision(self.cells[0].float64):
+            return footprint(size.program, size.own, size.common, count, rows, size.step_bytes, len(cores()))
 
     def run(self) -> Runs:
         """Trains all runs. Ctrl-C ends it early and keeps what is finished."""
-        collected = work_through(self.ensemble, refill=self.refill, watch=self.watch)
-        return Runs.of(self.ensemble, collected, self.columns)
+        ensemble, takes = self.ensemble, self.footprint(jax.default_backend())
+        most = takes.workers(len(cores()), memory()) if jax.default_backend() == "cpu" else None
+        collected = work_through(ensemble, refill=self.refill, watch=self.watch, most_workers=most)
+        return Runs.of(ensemble, collected, self.columns)
 
     def left_undone(self) -> Runs:
         """All runs, none of them started."""

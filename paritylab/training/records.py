@@ -11,6 +11,7 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
+from ..demands import check_kind, check_whole
 from ..distributions import AbstractDistribution, Encoded, Mixture
 from ..networks.base import outputs
 from .examination import Examination
@@ -72,6 +73,9 @@ class FreshLoss(AbstractRecord):
     points: int = eqx.field(static=True, default=1024)
     name = "fresh_loss"
 
+    def __check_init__(self) -> None:
+        check_whole("points", self.points, 1)
+
     def __call__(self, snapshot: Snapshot) -> Array:
         x, y = snapshot.fresh(self.points)
         loss = snapshot.rule.problem.fill(snapshot.numbers).loss
@@ -84,6 +88,9 @@ class FreshError(AbstractRecord):
     points: int = eqx.field(static=True, default=1024)
     name = "fresh_error"
 
+    def __check_init__(self) -> None:
+        check_whole("points", self.points, 1)
+
     def __call__(self, snapshot: Snapshot) -> Array:
         x, y = snapshot.fresh(self.points)
         return _error(snapshot.network, x, y)
@@ -94,6 +101,10 @@ class TopAccuracy(AbstractRecord):
 
     best: int = eqx.field(static=True, default=1)
     points: int = eqx.field(static=True, default=1024)
+
+    def __check_init__(self) -> None:
+        check_whole("best", self.best, 1)
+        check_whole("points", self.points, 1)
 
     @property
     def name(self) -> str:
@@ -141,6 +152,13 @@ class Weights(AbstractRecord):
     neurons: tuple[int, ...] = eqx.field(static=True, default=(0,))
     name = "weights"
 
+    def __check_init__(self) -> None:
+        check_kind("neurons", self.neurons, tuple, "a tuple of neurons' numbers, such as (0, 1)")
+        if not self.neurons:
+            raise ValueError("`Weights` of no neuron would record nothing. Name at least one, such as (0,).")
+        for neuron in self.neurons:
+            check_whole("neurons", neuron, 0)
+
     def __call__(self, snapshot: Snapshot) -> Array:
         weights = first_weights(snapshot.network)
         if not all(0 <= neuron < len(weights) for neuron in self.neurons):
@@ -168,6 +186,8 @@ class ErrorsByPart(AbstractRecord):
     name = "errors_by_part"
 
     def __check_init__(self) -> None:
+        check_whole("points", self.points)
+        check_whole("together", self.together)
         if self.together < 1 or self.points < 1 or self.points % self.together:
             raise ValueError(
                 f"The points are looked at in equal lots, got points={self.points} and together={self.together}. Make "

@@ -5,6 +5,9 @@ import dataclasses
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
+from ..demands import check_number, check_whole
+from ..networks.base import as_floats
+
 
 @dataclasses.dataclass(frozen=True)
 class FirstThen:
@@ -17,8 +20,12 @@ class FirstThen:
     first: float
     then: float
 
+    def __post_init__(self) -> None:
+        check_number("first", self.first)
+        check_number("then", self.then)
+
     def __call__(self, step: Int[Array, ""]) -> Float[Array, ""]:
-        return jnp.where(step == 0, jnp.float32(self.first), jnp.float32(self.then))
+        return jnp.where(step == 0, as_floats(self.first), as_floats(self.then))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,8 +39,9 @@ class LinearFall:
     steps: int
 
     def __post_init__(self) -> None:
+        check_whole("steps", self.steps)
         if self.steps < 1:
             raise ValueError(f"A linear fall takes at least one step, got steps={self.steps}.")
 
     def __call__(self, step: Int[Array, ""]) -> Float[Array, ""]:
-        return jnp.maximum(0.0, 1 - step.astype(jnp.float32) / self.steps)
+        return jnp.maximum(0.0, 1 - as_floats(step) / self.steps)

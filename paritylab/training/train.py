@@ -17,12 +17,14 @@ from ..progress import Status, progress_bar
 from .checks import (
     check_column_names,
     check_labels,
+    check_layers,
     check_network,
     check_once,
+    check_number_of_runs,
     check_parts,
     check_sizes,
+    check_switches,
     check_task,
-    check_validation,
     checked_axis,
     checked_seeds,
 )
@@ -110,14 +112,18 @@ def plan(
     optimizer = make_optimizer(optimizer) if isinstance(optimizer, str) else optimizer
     check_parts(loss, optimizer, records)
     check_sizes(batch, steps, every, validation, sample, record_every, lanes)
+    rates, all_decays = checked_axis(rate, "rate"), checked_axis(decay, "decay")
+    check_number_of_runs(seeds, len(rates) * len(all_decays))
     seed = checked_seeds(seeds, "seeds")
     target_seed = seed if target_seeds is None else checked_seeds(target_seeds, "target_seeds", len(seed))
     data_seed = seed if data_seeds is None else checked_seeds(data_seeds, "data_seeds", len(seed))
     check_once(seed, target_seed, data_seed)
-    if race is not None and not 0 <= race <= 1:
-        raise ValueError(f"A race is decided by a quantile from 0 to 1, got race={race}.")
+    check_switches(race, watch, keep=keep, float64=float64, refill=refill)
+    if record_every is not None and not records:
+        raise ValueError(f"There is nothing to record, got record_every={record_every} without records. Leave it out.")
 
-    grid = list(itertools.product(checked_axis(rate, "rate"), checked_axis(decay, "decay")))
+    check_layers(network, n, rates, all_decays)
+    grid = list(itertools.product(rates, all_decays))
     decays = any(one_decay != 0 for _, one_decay in grid)
     check_column_names(labels, decays)
 
@@ -153,7 +159,6 @@ def plan(
     made = Plan(cells, np.repeat(np.arange(len(grid)), len(seed)), seeds_of_runs, columns, refill, watch)
     if race is not None:
         made = dataclasses.replace(made, race=np.zeros(len(made), int), shares=(race,))
-    check_validation(validation, n)
     check_labels(task, target_seed)
     cells[0].rule  # noqa: B018 (wrong sizes are said here, not when it runs)
     return made

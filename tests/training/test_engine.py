@@ -231,7 +231,7 @@ def test_the_watch_sees_every_run_finish():
         ({"rate": -0.1}, "got rate=-0.1"),
         ({"record_every": 15}, "multiples of every=10"),
         ({"sample": 2**40}, f"got sample={2**40}"),
-        ({"batch": 2**33}, "Use a smaller batch"),
+        ({"batch": 2**30}, "Use a smaller batch"),
     ],
 )
 def test_wrong_settings_are_said(settings, message):

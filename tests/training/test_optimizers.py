@@ -8,7 +8,18 @@ import numpy as np
 import optax
 import pytest
 
-from paritylab import MLP, ChosenLoss, Hinge, Optimizer, correlation, logistic, root_key, square_loss
+from paritylab import (
+    MLP,
+    ChosenLoss,
+    FirstThen,
+    Hinge,
+    LinearFall,
+    Optimizer,
+    correlation,
+    logistic,
+    root_key,
+    square_loss,
+)
 from paritylab.training.optimizers import block_normalized_sgd
 
 LEAVES = ("hidden.0.weight", "hidden.0.bias", "hidden.1.weight", "hidden.1.bias", "output.weight", "output.bias")
@@ -245,3 +256,11 @@ def test_blocks_are_rows():
     with pytest.raises(ValueError, match="rows of a matrix of weights, got weights of shape"):
         optimizer = Optimizer(block_normalized_sgd, 0.1)
         optimizer.update(jnp.ones(4), optimizer.init(jnp.ones(4)), jnp.ones(4), jnp.int32(0))
+
+
+def test_schedules_are_computed_in_the_precision_of_training():
+    """A third is no number of float32: in float64 it is that of float64."""
+    step = jnp.asarray(1)
+    assert LinearFall(3)(step).dtype == FirstThen(1.0, 0.1)(step).dtype == jnp.float32
+    with jax.enable_x64(True):
+        assert float(LinearFall(3)(step)) == 1 - 1 / 3 and float(FirstThen(1.0, 0.1)(step)) == 0.1
