@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from ..demands import check_kind
 from ..distributions import AbstractDistribution, EasyHalf, Mixture, Uniform
 from ..distributions.easy import Family
 from ..distributions.outputs import IndependentOutputs
@@ -171,6 +172,7 @@ def audit(
     >>> audit(circuit, Uniform(circuit)).verdict.split(":")[0]
     'Local correlation fails at gate (1, 0) (XNOR)'
     """
+    check_kind("target", target, (TreeCircuit, GateProduct), "a circuit or a product of gates")
     tables = distribution if isinstance(distribution, GateTables) else gate_tables(target, distribution)
     if isinstance(target, TreeCircuit):
         levels = influences(target)

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int, Num
 
 from ..cube import LARGEST_ENUMERATION, cube
+from ..demands import check_kind, echo
 from ..targets import AbstractTarget
 from .transform import coefficients, coordinates_of, kronecker
 
@@ -125,11 +126,16 @@ def spectrum(
     >>> [(subset, round(size, 4)) for subset, size in biased.heaviest(1)]
     [((0, 2), 0.75)]
     """
+    check_kind("function", function, (AbstractTarget, np.ndarray), "a target, or an array of its 2**n values")
     table = table_of(function) if isinstance(function, AbstractTarget) else function
+    if not np.all(np.isfinite(table)):
+        raise ValueError("A spectrum needs finite values, got some that are not. Leave out what diverged.")
     n = coordinates_of(table)
     means = np.broadcast_to(np.asarray(mean, float), (n,))
     if not np.all(np.abs(means) < 1):
-        raise ValueError(f"A biased coordinate takes both values, so its mean lies inside (-1, 1), got mean={mean}.")
+        raise ValueError(
+            f"A biased coordinate takes both values, so its mean lies inside (-1, 1), got mean={echo(mean)}."
+        )
     if not means.any():
         return Spectrum(coefficients(table), means)
     # E[f] and E[f phi] of one coordinate, from f(+1) and f(-1); the latter is (sigma / 2)(f(+1) - f(-1)).

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from .gradients import members
+from ..demands import check_whole
+from .gradients import check_finite, members
 from .majority import majority_coefficients
 
 
@@ -67,6 +68,7 @@ def gap_of_gradient(weight: Float[np.ndarray, " n"], support: Sequence[int]) -> 
     >>> gap_of_gradient(np.array([0.4, -0.5, 0.1, 0.0]), (0, 1))
     FourierGap(least_relevant=0.4, most_relevant=0.5, most_irrelevant=0.1)
     """
+    check_finite(weight, 0.0)
     member = members(len(weight), support)
     inside, outside = np.abs(weight[member]), np.abs(weight[~member])
     if not len(inside):
@@ -122,6 +124,7 @@ def samples_to_detect(n: int, gamma: float, failure: float = 0.05) -> int:
     >>> samples_to_detect(15, majority_gap(15, 2).gamma)
     18661
     """
+    check_whole("n", n, 1)
     if not (gamma > 0 and 0 < failure < 1):
         raise ValueError(f"A number of samples needs gamma > 0 and 0 < failure < 1, got {gamma} and {failure}.")
     return math.ceil(32 * math.log(2 * n / failure) / gamma**2)

@@ -17,7 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
 
+from ..demands import as_numbers, check_kind, check_whole, echo
 from ..distributions import AbstractDistribution
+from ..distributions.base import check_distribution
 from ..networks.activations import Activation, OscillatingPolynomial, Power, Sinusoid, square
 from ..networks.mlp import FeedForward, Layer, Neuron
 from ..training.losses import Hinge, correlation
@@ -57,6 +59,15 @@ def population_gradient(network: FeedForward | Neuron, distribution: AbstractDis
         raise ValueError(
             f"`population_gradient` needs the network of an `MLP` or a `NeuronRecipe`, got {type(network).__name__}; "
             "for another one differentiate the mean loss over `distribution.support()`."
+        )
+    check_distribution(distribution, "population_gradient")
+    if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(network) if eqx.is_inexact_array(leaf)):
+        raise ValueError("A gradient is that of finite weights, got some that are not. Leave out what diverged.")
+    first = network.hidden[0] if isinstance(network, FeedForward) else network.hidden
+    if first.weight.shape[-1] != distribution.n:
+        raise ValueError(
+            f"The network takes {first.weight.shape[-1]} coordinates and the distribution has n={distribution.n}. Give "
+            "both the same number."
         )
     loss = Hinge() if loss is None else loss
     with jax.enable_x64(True), jax.default_matmul_precision("highest"):
@@ -141,6 +152,7 @@ def gradient_of_sinusoid(
     >>> gradient.weight[:3].round(8).tolist()
     [0.0095126, 0.0095126, -9.5e-07]
     """
+    check_finite(weights, bias)
     angles = frequency * np.asarray(weights, float)
     turn = np.asarray(frequency * np.asarray(bias, float) + phase)
     member = members(angles.shape[-1], support)
@@ -151,10 +163,24 @@ def gradient_of_sinusoid(
     return NeuronGradient(weight, np.asarray(frequency * every * quarter_cos(turn, np.asarray(len(support)))))
 
 
+def check_finite(weights: np.ndarray, bias: int | float | np.ndarray) -> None:
+    """At a weight that is NaN every slope counts as 0, and the gradient would look like that of a neuron at rest."""
+    for name, values in (("weights", weights), ("bias", bias)):
+        if not np.all(np.isfinite(as_numbers(name, values))):
+            raise ValueError(
+                f"A gradient is that of finite {name}, got {name}={echo(values)}. Leave out what diverged."
+            )
+
+
 def members(n: int, support: Sequence[int]) -> np.ndarray:
     """One truth value per coordinate: whether it is in the support."""
+    check_kind("support", support, (Sequence, np.ndarray), "a sequence of coordinates, such as (0, 2)")
+    for i in support:
+        check_whole("support", i)
     if len(set(support)) < len(support) or not all(0 <= i < n for i in support):
-        raise ValueError(f"A parity on n={n} coordinates needs distinct ones in 0..{n - 1}, got support={support}.")
+        raise ValueError(
+            f"A parity on n={n} coordinates needs distinct ones in 0..{n - 1}, got support={echo(support)}."
+        )
     return np.isin(np.arange(n), np.asarray(support, int))
 
 
@@ -194,6 +220,9 @@ def gradient_of_polynomial(
     >>> gradient_of_polynomial(np.array([1.0, 2.0, 3.0]), (0, 1), slope=[0, 1]).weight.tolist()
     [2.0, 1.0, 0.0]
     """
+    check_finite(weights, bias)
+    if not len(slope):
+        raise ValueError("A polynomial has at least one coefficient, got none. Write [0] for the constant 0.")
     w = np.asarray(weights, float)
     terms = len(slope)
     member = members(len(w), support)
@@ -236,8 +265,8 @@ def slope_polynomial(activation: Activation) -> Float[np.ndarray, " terms"]:
             total = total + term
         return np.asarray(total.deriv().coef)
     raise ValueError(
-        f"There is no polynomial for the activation {activation!r}; `gradient_of_polynomial` takes `square`, `Power` "
-        "and `OscillatingPolynomial`, or coefficients of your own."
+        f"There is no polynomial for the activation {echo(activation)}; `gradient_of_polynomial` takes `square`, "
+        "`Power` and `OscillatingPolynomial`, or coefficients of your own."
     )
 
 

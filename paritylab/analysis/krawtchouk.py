@@ -16,6 +16,7 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.special import gammaln
 from scipy.stats import binom
 
+from ..demands import check_kind, check_number
 from ..targets import Symmetric
 
 MOST = 5000
@@ -56,6 +57,8 @@ def symmetric_spectrum(target: Symmetric, mean: int | float = 0.0) -> SymmetricS
     >>> symmetric_spectrum(majority(3)).coefficients
     array([ 0. ,  0.5,  0. , -0.5])
     """
+    check_kind("target", target, Symmetric, "a symmetric function, such as majority(n)")
+    check_number("mean", mean)
     if not -1 < mean < 1:
         raise ValueError(f"A biased coordinate takes both values, so its mean lies inside (-1, 1), got mean={mean}.")
     values = np.asarray(target.values, float)

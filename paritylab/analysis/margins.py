@@ -14,6 +14,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Num
 from scipy.optimize import nnls
 
+from ..demands import check_whole, echo
+from ..runtime import check_memory
+
 ROUNDING = 64 * np.finfo(np.float64).eps
 """What a length may be off by, relative to the longest point and the square root of the number of terms."""
 
@@ -75,6 +78,10 @@ def maximal_margin(points: Num[np.ndarray, "points dimension"], labels: Num[np.n
 
 def _signed(points: np.ndarray, labels: np.ndarray) -> Float[np.ndarray, "points dimension"]:
     points, labels = np.asarray(points, np.float64), np.asarray(labels, np.float64)
+    if points.ndim != 2 or labels.shape != points.shape[:1]:
+        raise ValueError(
+            f"A margin needs rows of points and one label a row, got shapes {points.shape} and {labels.shape}."
+        )
     if len(points) == 0:
         raise ValueError("A margin needs at least one point, got none.")
     if not np.all(np.abs(labels) == 1):
@@ -184,8 +191,12 @@ def symmetric_embedding(n: int) -> Float[np.ndarray, "{n+1} {n+4}"]:
            [2., 1., 0., 0., 0., 1.],
            [3., 2., 1., 0., 0., 1.]])
     """
+    check_whole("n", n)
     if n < 1:
         raise ValueError(f"A cube needs at least one coordinate, got n={n}.")
+    check_memory(
+        32 * (n + 1) * (n + 4), f"The embedding of n={n}, which has n + 1 points of n + 4 coordinates,", "Lower n."
+    )
     return lifted(np.maximum(np.arange(n + 1)[:, None] + 1 - np.arange(n + 3), 0))
 
 
@@ -204,7 +215,9 @@ def explicit_separator(values: Num[np.ndarray, " weights"]) -> Float[np.ndarray,
     """
     values = np.asarray(values, np.float64)
     if len(values) < 2 or not np.all(np.abs(values) == 1):
-        raise ValueError(f"A symmetric function has a value -1 or +1 per weight 0, ..., n, got {values.tolist()}.")
+        raise ValueError(
+            f"A symmetric function has a value -1 or +1 per weight 0, ..., n, got {echo(values.tolist())}."
+        )
     side = -values[0]
     indicator = np.concatenate([[0.0, 0.0], values == side])
     second_difference = indicator[2:] - 2 * indicator[1:-1] + indicator[:-2]

@@ -18,6 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from ..demands import check_whole
+
 LARGEST_N = 1000
 """2**-1000 is near the smallest number of float64, and the eigenvalues of high levels are that small."""
 
@@ -125,6 +127,7 @@ def relu_ntk(n: int, bias: int | float = BIAS, *, output_bias: bool = False) -> 
     >>> relu_ntk(10).diagonal, relu_ntk(10, bias=0).diagonal
     (4.0, 2.0)
     """
+    check_whole("n", n)
     bias = float(bias)
     return ReluKernel(n, bias, features=1 + bias, gates=1.0, gate_bias=bias, constant=float(output_bias))
 
@@ -135,6 +138,7 @@ def relu_conjugate_kernel(n: int, bias: int | float = BIAS) -> ReluKernel:
     >>> relu_conjugate_kernel(10).diagonal, relu_conjugate_kernel(10, bias=0).diagonal
     (2.0, 1.0)
     """
+    check_whole("n", n)
     return ReluKernel(n, float(bias), features=1 + float(bias), gates=0.0, gate_bias=0.0)
 
 

@@ -11,9 +11,11 @@ from jaxtyping import Float
 
 from ..distributions import Uniform
 from ..networks.activations import Activation, OscillatingPolynomial, Power, Sinusoid, relu, relu6, square
+from ..networks.base import check_activation
 from ..targets import Parity
 from .gradients import (
     NeuronGradient,
+    check_finite,
     gradient_by_enumeration,
     gradient_of_polynomial,
     gradient_of_sinusoid,
@@ -50,7 +52,11 @@ def neuron_gradient(
     >>> found.route, found.gradient.weight[0].round(6).item()
     ('sums', 0.039795)
     """
+    check_finite(weights, bias)
+    check_activation(activation)
     w = np.asarray(weights, float)
+    if w.ndim != 1:
+        raise ValueError(f"One neuron has a vector of weights, got an array of shape {w.shape}.")
     if isinstance(activation, Sinusoid):
         frequency, phase = turns_of(activation)
         return Routed(gradient_of_sinusoid(w, support, bias=bias, frequency=frequency, phase=phase), "sinusoid")

@@ -24,7 +24,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import erfc
 
-from .gradients import NeuronGradient, leave_one_out, members, quarter_cos
+from .gradients import NeuronGradient, check_finite, leave_one_out, members, quarter_cos
 
 TAIL = 12.0
 """R above: the step's own error is at most 4 exp(-72)."""
@@ -67,6 +67,7 @@ def sign_coefficients(
     >>> found.terms, found.error < 1e-14
     (64, True)
     """
+    check_finite(weights, bias)
     w = np.asarray(weights, float)
     member = members(len(w), support)
     norm = float(np.linalg.norm(w))
