@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .app import AsJson, OutFolder, app, kind_to_wrong_input, numbers, whole_numbers
+from ..progress import duration
+from ..registry import WITHOUT_DEGREE
+from .app import AsJson, OutFolder, app, kind_to_wrong_input, numbers, refuse_unused, whole_numbers
 from .printing import deliver, shown, table
 
 if TYPE_CHECKING:
@@ -19,6 +21,10 @@ analyze = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(analyze, name="analyze")
+
+
+LARGEST_MARGIN, LONG_MARGIN = 1000, 500
+"""The most coordinates of a margin, and those from which it is said how long one takes."""
 
 
 def kept_in_32_bits(seed: int) -> int:
@@ -52,6 +58,7 @@ def fourier(
         from ..figures import plot_bars
         from ..targets import Symmetric
 
+        check_target_is_used(target, formula)
         made = named_target(target, n, k, formula, seed)
         symmetric = isinstance(made, Symmetric)
         found = symmetric_spectrum(made, mean) if isinstance(made, Symmetric) else spectrum(made, mean)
@@ -97,6 +104,8 @@ def gap(
         from ..figures import plot_gradient
         from ..targets.base import check_dimension
 
+        if weights == "ones":
+            refuse_unused("on weights that are all 1", "seed")
         check_dimension(n)
         if not 1 <= k < n:
             raise ValueError(f"A gap needs 1 <= k < n, got k={k} on n={n} coordinates. Lower k or raise n.")
@@ -162,6 +171,11 @@ def correlation(
     with kind_to_wrong_input():
         from ..analysis import audit
 
+        if not 0 < failure < 1:
+            raise ValueError(f"--failure is a probability between 0 and 1, got {failure}.")
+        check_law_is_used(formula, law)
+        if out is None:
+            refuse_unused("without --out, as there is no picture", "colour")
         target, distribution = gates_and_law(formula, pairs, law, mean, share, seed)
         found = audit(target, distribution)
         promised = promise(target, found, failure)
@@ -198,6 +212,19 @@ def correlation(
                 f"a rate of {promised['rate']:.3g} and {promised['steps']:.4g} steps a level."
             )
     raise typer.Exit(code)
+
+
+def check_law_is_used(formula: str | None, law: str) -> None:
+    """Circuits and products of gates have laws of their own, with settings of their own."""
+    if formula is None:
+        refuse_unused("on products of gates", "mean", "colour", "failure")
+        if law == "uniform":
+            refuse_unused("under the uniform law, which has no easy half", "share")
+        return
+    refuse_unused("on a circuit, which is given whole", "seed")
+    refuse_unused("on a circuit", "share")
+    if law == "generative":
+        refuse_unused("under the generative law", "mean")
 
 
 def promise(target: Any, found: Any, failure: float) -> dict[str, float] | None:
@@ -257,8 +284,17 @@ def margin(
         from ..figures import plot_margins
         from ..targets import Symmetric
 
+        check_target_is_used(target, None)
         rows = []
-        for size in whole_numbers(n, "--n"):
+        sizes = whole_numbers(n, "--n")
+        if max(sizes) > LARGEST_MARGIN:
+            raise ValueError(
+                f"--n goes to {LARGEST_MARGIN}, which takes about a minute, and the time grows as n^3, got "
+                f"{max(sizes)}. The margin of the full parity has a closed form, `analysis.parity_margin`."
+            )
+        for size in sizes:
+            if size > LONG_MARGIN:
+                typer.echo(f"n = {size}: up to {duration(60 * (size / LARGEST_MARGIN) ** 3)}", err=True)
             made = named_target(target, size, 1, None, seed)
             if not isinstance(made, Symmetric):
                 raise ValueError(
@@ -318,6 +354,17 @@ def first_of_table(most: int, what: str, rows: list[list[str]], names: list[str]
     table(rows[:most], names)
     if len(rows) > most:
         typer.echo(f"... {len(rows) - most} further {what} (--json has all)")
+
+
+def check_target_is_used(target: str, formula: str | None) -> None:
+    """What a named target has: a degree, a seed, or neither."""
+    if formula is not None:
+        refuse_unused("beside --formula", "target", "n", "k", "seed")
+        return
+    if target != "random-symmetric":
+        refuse_unused(f"on the target {target!r}, which is not random", "seed")
+    if target in WITHOUT_DEGREE:
+        refuse_unused(f"on the target {target!r}", "k")
 
 
 def one_of(kind: str, name: str, known: dict[str, Any]) -> Any:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.main import get_current_context  # type: ignore[attr-defined]
 
 from .. import __version__
+from ..demands import echo
 from ..documents import DocumentCannotBeWritten
 
 FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
@@ -85,12 +87,21 @@ OutFolder = Annotated[
 ]
 
 
+def refuse_unused(why: str, *names: str) -> None:
+    """An option that stands on the command line and would change nothing is a misunderstanding: it is said."""
+    context = get_current_context()
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise ValueError(f"--{name.replace('_', '-')} has no effect {why}. Leave it out.")
+
+
 def numbers(text: str, name: str) -> list[float]:
     """A list as it is written on the command line: `1,0.1`."""
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise ValueError(f"{name} takes numbers with commas between them, such as 1,0.1, got {text!r}.") from None
+        raise ValueError(f"{name} takes numbers with commas between them, such as 1,0.1, got {echo(text)}.") from None
 
 
 def whole_numbers(text: str, name: str) -> list[int]:
@@ -99,7 +110,7 @@ def whole_numbers(text: str, name: str) -> list[int]:
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(
-            f"{name} takes whole numbers with commas between them, such as 3,14,15, got {text!r}."
+            f"{name} takes whole numbers with commas between them, such as 3,14,15, got {echo(text)}."
         ) from None
 
 

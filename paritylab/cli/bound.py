@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..demands import echo
 from ..registry import BOUNDS, nearest
 from .app import AsJson, OutFolder, app, kind_to_wrong_input
 from .printing import deliver, shown, table
@@ -67,14 +68,16 @@ def points_of(name: str, function: Callable[..., Any], words: list[str]) -> list
     given: dict[str, list[float]] = {}
     pairs = list(itertools.chain.from_iterable(word.split("=", 1) if "=" in word else [word] for word in words))
     if len(pairs) % 2:
-        raise ValueError(f"The numbers of a bound are written --n 30 --k 3, got {' '.join(words)!r}.")
+        raise ValueError(f"The numbers of a bound are written --n 30 --k 3, got {echo(' '.join(words))}.")
     for flag, text in zip(pairs[::2], pairs[1::2], strict=True):
         word = flag.lstrip("-")
         key = word.replace("-", "_")
         if key not in known:
             raise ValueError(nearest(f"number of the bound {name!r} called", word, known))
         if not flag.startswith("--"):
-            raise ValueError(f"The numbers of a bound are written with two dashes, got {flag!r}. Write --{word}.")
+            raise ValueError(f"The numbers of a bound are written with two dashes, got {echo(flag)}. Write --{word}.")
+        if key in given:
+            raise ValueError(f"--{word} is given twice. Several values have commas between them: --{word} 10,20.")
         given[key] = [number(part, flag, known[key]) for part in text.split(",")]
     needed = [key for key, parameter in known.items() if parameter.default is parameter.empty]
     if missing := [f"--{key.replace('_', '-')}" for key in needed if key not in given]:
@@ -87,7 +90,7 @@ def number(text: str, flag: str, parameter: inspect.Parameter) -> int | float:
     """A number of the kind that the bound wants."""
     whole = parameter.annotation in (int, "int")
     word = "a whole number" if whole else "a finite number"
-    refusal = ValueError(f"{flag} takes {word}, or several with commas between them, got {text!r}.")
+    refusal = ValueError(f"{flag} takes {word}, or several with commas between them, got {echo(text)}.")
     try:
         value = int(text) if whole or text.lstrip("-").isdigit() else float(text)
     except ValueError:
