@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Int
 
+from ..demands import check_kind, check_whole, echo
 from ..interruptions import hears_once
 from ..progress import Progress, sweep_bar
 from ..training.plans import Plan
@@ -77,9 +78,10 @@ class Sweep:
     """
 
     def __init__(self, parts: Iterable[Plan | Call]):
+        check_kind("parts", parts, Iterable, "a sequence of plans and calls")
         self.parts = tuple(parts)
         if wrong := [part for part in self.parts if not isinstance(part, Plan | Call)]:
-            raise TypeError(f"A sweep is made of plans and calls, plan(...) or Call(f, ...), got {wrong[0]!r:.80}.")
+            raise TypeError(f"A sweep is made of plans and calls, plan(...) or Call(f, ...), got {echo(wrong[0])}.")
         if any(isinstance(part, Plan) and part.cells[0].keep for part in self.parts):
             raise ValueError(
                 "A store keeps no networks, got a plan with keep=True. Record what you need of them (`Weights`, or a "
@@ -95,6 +97,8 @@ class Sweep:
 
     def jobs(self, platform: str | None = None, runs_per_job: int | None = None) -> list[Job]:
         """All runs, cut into jobs for a kind of device (this machine's if none is given)."""
+        if runs_per_job is not None:
+            check_whole("runs_per_job", runs_per_job)
         if runs_per_job is not None and runs_per_job < 1:
             raise ValueError(f"A job holds at least one run, got runs_per_job={runs_per_job}.")
         return jobs_of(self.works, platform or places()[0].platform, runs_per_job)
@@ -124,9 +128,13 @@ class Sweep:
         - `check`: raise `SweepFailed` if every job failed, and warn if some did; what failed is in the results'
           `failures` in any case.
         """
+        check_whole("attempts", attempts, 1)
         check_limits(attempts, job_timeout)
-        store = store if isinstance(store, Store) else Store.create(store)
+        if executor is not None:
+            check_kind("executor", executor, Executor, "an executor of concurrent.futures, such as LocalPool()")
         jobs = self.jobs(getattr(executor, "platform", None), runs_per_job)
+        check_kind("store", store, (Store, str, os.PathLike), "a store or its folder")
+        store = store if isinstance(store, Store) else Store.create(store)
         results = None if self._missing(store) else self.results(store)
         if results is not None and not results.missing:
             return results

@@ -18,6 +18,7 @@ import pyarrow as pa
 from jaxtyping import Int
 
 from ..brief import brief
+from ..demands import check_function, check_kind, echo
 from ..runtime import make_room_for_programs
 from ..training.outcomes import Outcome
 from ..training.plans import Cell, Plan
@@ -170,6 +171,8 @@ class Training(AbstractWork):
 
     def runs_per_job(self, platform: str) -> int:
         lanes = self.plan.size(platform).lanes
+        if platform == "cpu":  # elsewhere a program's lanes are in the device's memory
+            self.plan.footprint(platform, 4 * lanes).check()
         in_time = JOB_SECONDS * len(self) / max(self.seconds(platform), 1e-9)
         return int(np.clip(in_time, lanes, 4 * lanes))
 
@@ -253,8 +256,9 @@ def describe(cell: Cell) -> dict[str, Any]:
 class Call:
     """A function with a name, called on a configuration: an audit, a margin, a bound.
 
-    The function takes the configuration as keywords and returns a mapping (one row), or a list of them
-    or a `pandas.DataFrame` (several). It must be pure: its results are kept under the configuration's name.
+    The function takes the configuration as keywords and returns a number (a row with the column `value`), a mapping
+    (one row), or a list of them or a `pandas.DataFrame` (several). It must be pure: its results are kept under the
+    configuration's name.
     """
 
     function: Callable[..., Any]
@@ -264,14 +268,16 @@ class Call:
     """How long it takes, if that is known; an estimate for people."""
 
     def __post_init__(self) -> None:
-        for what, names in (("an argument", self.configuration), ("a label", self.labels)):
-            if not isinstance(names, Mapping):
-                raise TypeError(f"A call takes names with values, such as {{'k': 3}}, got {names!r:.80} for {what}s.")
-            if taken := [name for name in names if name in OF_THE_STORE]:
+        check_function("function", self.function, "a function of a module")
+        for name in ("configuration", "labels"):
+            given = getattr(self, name)
+            check_kind(name, given, Mapping, "names with values, such as {'n': 30}")
+            if taken := [each for each in given if each in OF_THE_STORE]:
                 raise ValueError(
-                    f"Every table of a store has a column {taken[0]!r}, so {what} of a call cannot be called that. "
-                    "Choose another name."
+                    f"Every table of a store has a column {taken[0]!r}, so no argument or label of a call can be "
+                    "called that. Choose another name."
                 )
+        check_kind("seconds", self.seconds, (int, float), "a number of seconds")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -328,8 +334,7 @@ def _objects(values: Sequence[Any]) -> np.ndarray:
 
 def _table(name: str, call: Call) -> pa.Table:
     """The rows of one call, with its configuration where the function does not give a column of that name."""
-    given = call.function(**call.configuration)
-    frame = given if isinstance(given, pd.DataFrame) else pd.DataFrame([given] if isinstance(given, Mapping) else given)
+    frame = _frame(call.function(**call.configuration), call)
     rows = len(frame)
     if not rows:  # a store knows what is done by its rows
         what = f"{call.function.__qualname__}({', '.join(f'{k}={v!r}' for k, v in call.configuration.items())})"
@@ -343,6 +348,20 @@ def _table(name: str, call: Call) -> pa.Table:
         columns[label] = column(_objects([value] * rows))
     columns |= {str(label): pa.array(frame[label], from_pandas=True) for label in frame}
     return with_plain_texts(pa.table(columns))
+
+
+def _frame(given: Any, call: Call) -> pd.DataFrame:
+    """What a call gave, as rows."""
+    if isinstance(given, pd.DataFrame):
+        return given
+    if np.ndim(given) == 0 and np.asarray(given).dtype.kind in "biuf":
+        given = {"value": np.asarray(given).item()}
+    if given is None or isinstance(given, str | bytes):
+        raise TypeError(
+            f"{call.function.__qualname__} gives a number, a mapping, a list of mappings or a DataFrame, "
+            f"got {echo(given)}."
+        )
+    return pd.DataFrame([given] if isinstance(given, Mapping) else given)
 
 
 def works_of(parts: Iterable[Plan | Call]) -> list[AbstractWork]:

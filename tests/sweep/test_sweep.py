@@ -279,3 +279,8 @@ def test_what_cannot_be_swept_says_so(tmp_path, monkeypatch, make, sentence):
     with pytest.raises(ValueError, match=sentence):
         make()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_call_may_return_a_number(tmp_path):
+    found = Sweep([Call(jobs.area, {"side": 3})])
+    assert found.run(tmp_path / "store", executor=ThreadPoolExecutor(1)).table()["value"].tolist() == [9]
