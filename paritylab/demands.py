@@ -2,6 +2,7 @@
 
 import math
 import operator
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def check_number(name: str, value: Any, least: int | float = -math.inf, most: in
     """A finite number within limits."""
     try:
         number = math.nan if isinstance(value, str | bytes) else float(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:  # a whole number beyond the range of floats
+        number = sys.float_info.max * (1 if value > 0 else -1)
+    except (TypeError, ValueError):
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
         raise (ValueError if isinstance(value, float) else TypeError)(
