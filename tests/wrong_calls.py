@@ -147,7 +147,6 @@ WRONG_LINES = (
     *(
         "tarin",
         "train train",
-        "analyze",
         "analyze nothing",
         "bound",
         "bound nothing",
