@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from jaxtyping import Int
 
+from ..demands import check_whole
 from ..manifest import manifest
 from ..progress import Progress
 from .canonical import digest
@@ -123,8 +124,7 @@ def workers_of(executor: Executor) -> int:
 
 def check_limits(attempts: int, job_timeout: int | float | None) -> None:
     """Says what is wrong with the limits of a job."""
-    if attempts < 1:
-        raise ValueError(f"A job is tried at least once, got attempts={attempts}.")
+    check_whole("attempts", attempts, 1)
     if job_timeout is not None and not 0 < job_timeout < math.inf:
         raise ValueError(
             f"The time limit of a job is a number of seconds above 0, got {job_timeout}. Leave it out for none."

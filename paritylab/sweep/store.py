@@ -17,7 +17,7 @@ import json
 import os
 import uuid
 import warnings
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 
 from ..documents import DocumentCannotBeWritten, publish, write_whole
 from .leases import AbstractLeases, LeaseLost, leases_in
-from .rows import alike, curves_of, each_run_once, joined, mixed, said_of, table_of, with_plain_texts
+from .rows import alike, curves_of, each_run_once, joined, table_of, with_plain_texts
 from .shards import FORMAT, PARQUET, SUFFIXES, DamagedShard, Shard, encode, inspect, read
 
 Looked = TypeVar("Looked")
@@ -60,8 +60,6 @@ class Store:
         self._unreadable: set[str] = set()
         self._holder: dict[str, str] = {}
         """The shard that counts, for each run: of several that hold it the first by name."""
-        self._told: set[str] = set()
-        """Columns of several kinds of which it was said."""
         self.refresh()
 
     @classmethod
@@ -211,17 +209,12 @@ class Store:
                     self._forget(old - made)
                 return [self.folder / "runs" / name for name in sorted(self._shards)]
 
-    def arrow(self, runs: Iterable[str] | None = None, *, plain: bool = False, quiet: Container[str] = ()) -> pa.Table:
-        """All rows or those of some runs, in the order of the runs' names.
+    def arrow(self, runs: Iterable[str] | None = None, *, plain: bool = False) -> pa.Table:
+        """All rows or those of some runs, in the order of the runs' names; `plain` leaves out what was recorded.
 
-        - `plain`: without what was recorded on the way.
-        - `quiet`: columns of which it is not said if they have texts in one shard and numbers in another.
+        A column that has texts in some shards and numbers in others is text; `paritylab store check` names those.
         """
         tables = self._tables(set(self._holder if runs is None else runs), plain)
-        for name, kinds in mixed({name: table.schema for name, table in tables.items()}).items():
-            if name not in quiet and name not in self._told:
-                self._told.add(name)
-                self._say(f"{said_of(name, kinds)} of {self.folder / 'runs'}; in tables all of it is text.")
         return _in_order(joined(tables)) if tables else pa.table({"run": pa.array([], pa.string())})
 
     def _tables(self, asked: set[str], plain: bool = False) -> dict[str, pa.Table]:

@@ -128,7 +128,6 @@ class Sweep:
         - `check`: raise `SweepFailed` if every job failed, and warn if some did; what failed is in the results'
           `failures` in any case.
         """
-        check_whole("attempts", attempts, 1)
         check_limits(attempts, job_timeout)
         if executor is not None:
             check_kind("executor", executor, Executor, "an executor of concurrent.futures, such as LocalPool()")
@@ -173,8 +172,7 @@ class Sweep:
         there = set(range(len(names))) - set(store.missing(names))
         # A run that was given up in a race, and done for another purpose, is known in full.
         known = [name if i in there else other for i, (name, other) in enumerate(zip(names, raced, strict=True))]
-        own = {name for work in self.works for name in _labels(work)}
-        everything = store.arrow(known, quiet=own)
+        everything = store.arrow(known)
         found = set(everything.column("run").to_pylist())
         absent = [work.not_started(found) for work in self.works if isinstance(work, Training)]
         everything = joined({str(place): rows for place, rows in enumerate([everything, *absent])})

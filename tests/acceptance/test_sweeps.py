@@ -54,7 +54,7 @@ def test_a_sweep_killed_20_times_is_as_one_undisturbed(undisturbed, tmp_path, to
         running = [process for process in processes if process.poll() is None]
         if running:
             killed.append(disturb(chance, running))
-            progress.append(len(list((store / "runs").glob("*.parquet"))))
+            progress.append(len(list((store / "runs").glob("*-sha256-*"))))
         processes = [process if process.poll() is None else start(file, store) for process in processes]
     for process in processes:
         process.wait()
@@ -64,12 +64,12 @@ def test_a_sweep_killed_20_times_is_as_one_undisturbed(undisturbed, tmp_path, to
     pd.testing.assert_frame_equal(table(store), undisturbed)
 
     before = set(table(store).run)
-    files = {path.name for path in (store / "runs").glob("*.parquet")}
+    files = {path.name for path in (store / "runs").glob("*-sha256-*")}
     assert finish(write_file(tmp_path, seeds=SEEDS + 1, **SIZE), store)["done"] == RUNS + POINTS
     after = table(store)
     new = after[~after.run.isin(before)]
     assert len(after) == RUNS + POINTS and (new.seed == SEEDS).all()
-    assert files <= {path.name for path in (store / "runs").glob("*.parquet")}
+    assert files <= {path.name for path in (store / "runs").glob("*-sha256-*")}
 
 
 @pytest.mark.acceptance
@@ -79,7 +79,7 @@ def test_a_dask_cluster_of_which_a_worker_is_killed_twice(undisturbed, tmp_path)
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         sweep = start(file, store, "--executor", cluster.scheduler_address.replace("tcp", "dask"))
         for jobs_done in (3, 12):
-            while len(list((store / "runs").glob("*.parquet"))) < jobs_done:
+            while len(list((store / "runs").glob("*-sha256-*"))) < jobs_done:
                 assert sweep.poll() is None
                 time.sleep(0.1)
             kill(next(iter(cluster.workers.values())).process.process)

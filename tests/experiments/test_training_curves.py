@@ -56,8 +56,9 @@ def test_the_plateau_is_what_comes_before_the_drop():
 
 
 def test_a_slowdown_may_be_infinite():
-    slow = curves.slowdown(np.array([np.inf, np.inf, 30.0]), np.array([10.0, 10.0, 10.0]))
+    slow = curves.slowdown(np.array([np.inf, np.inf, 30.0] * 2), np.array([10.0] * 6))
     assert slow.value == np.inf and slow.interval[0] == 3.0
+    assert curves.slowdown(np.full(5, np.inf), np.full(5, 10.0)).interval == (-np.inf, np.inf)
 
 
 def test_figures_6_and_17_tell_a_plateau_from_continuous_progress():

@@ -18,6 +18,7 @@ import paritylab as pl
 from paritylab.sweep.canonical import canonical, digest, qualified
 from paritylab.sweep.parcels import pack, unpack
 from paritylab.sweep.work import Training
+from paritylab.training.schedules import FirstThen
 
 TASK = pl.Uniform(pl.Parity(10, (0, 1)))
 
@@ -64,7 +65,7 @@ OTHERS = {
     "optimizer": {"optimizer": optax.adam},
     "decay": {"decay": 0.1},
     "convention": {"decay": 0.1, "convention": "loss"},
-    "schedule": {"schedule": optax.constant_schedule},
+    "schedule": {"schedule": FirstThen(1.0, 0.5)},
     "seed": {"seeds": [4]},
     "target seed": {"target_seeds": [4]},
     "data seed": {"data_seeds": [4]},

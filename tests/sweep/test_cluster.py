@@ -23,7 +23,7 @@ CERTIFICATE = "req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -ke
 def sweep(folder: Path, job: str, *more: str):
     file, store = folder / "sweep.toml", folder / "store"
     file.write_text(job)
-    said = CliRunner().invoke(app, ["sweep", str(file), "--store", str(store), "--json", *more])
+    said = CliRunner().invoke(app, ["sweep", str(file), "--store", str(store), "--json", "--module", "jobs", *more])
     return said, store
 
 

@@ -48,8 +48,9 @@ def one_core(monkeypatch):
     os.sched_setaffinity(0, before)
 
 
-def test_there_is_one_worker_per_core_that_we_may_use_however_many_are_asked_for(one_core, pool):
-    assert pool.workers == 1 and pool.submit(jobs.core).result() == [one_core]
+def test_there_is_one_worker_per_core_that_we_may_use_however_many_are_asked_for(one_core):
+    with LocalPool() as pool:
+        assert pool.workers == 1 and pool.submit(jobs.core).result() == [one_core]
     assert os.sched_getaffinity(0) == {one_core}
 
 

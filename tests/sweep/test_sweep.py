@@ -268,7 +268,7 @@ def test_an_interruption_keeps_what_is_finished_and_gives_leases_back(tmp_path):
     [
         (lambda: Sweep([pl.plan(TASK, pl.MLP(4), keep=True)]), "A store keeps no networks"),
         (lambda: training().jobs("cpu", 0), "got runs_per_job=0"),
-        (lambda: training().run("nowhere", attempts=0), "A job is tried at least once, got attempts=0"),
+        (lambda: training().run("nowhere", attempts=0), "is a whole number of at least 1, got attempts=0"),
         (lambda: training().run("nowhere", job_timeout=-1), "a number of seconds above 0, got -1"),
         (lambda: Sweep([Call(lambda: 1, {})]).works[0].names, "Define it with `def`"),
         (lambda: Sweep([Call(jobs.square, {"x": object()})]).works[0].names, "cannot be written down"),
