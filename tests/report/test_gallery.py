@@ -16,7 +16,7 @@ GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 
 def exhibit(name):
     """Those whose intervals take seconds are for `make acceptance`."""
-    slow = ("hidden-progress/fig2-left", "hidden-progress/fig7-transformer", "hidden-progress/fig10")
+    slow = ("hidden-progress/fig2-left", "hidden-progress/fig10")
     return pytest.param(name, marks=pytest.mark.acceptance if name in (*slow, "depth-separation/samples") else ())
 
 

@@ -102,6 +102,7 @@ def test_wrong_options_are_one_sentence_and_nothing_is_written(tmp_path, monkeyp
     assert not store.exists()
 
 
+@pytest.mark.acceptance
 def test_a_job_that_takes_too_long_is_ended_and_named(tmp_path):
     file, store = tmp_path / "sweep.toml", tmp_path / "store"
     file.write_text('job = "jobs:sleeps"\n[fixed]\nx = 0\n[axes]\nseconds = [60, 0]\n')

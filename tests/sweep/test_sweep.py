@@ -284,3 +284,65 @@ def test_what_cannot_be_swept_says_so(tmp_path, monkeypatch, make, sentence):
 def test_a_call_may_return_a_number(tmp_path):
     found = Sweep([Call(jobs.area, {"side": 3})])
     assert found.run(tmp_path / "store", executor=ThreadPoolExecutor(1)).table()["value"].tolist() == [9]
+
+
+def names_itself(x):
+    return {"run": str(x)}
+
+
+def gives_an_error(x):
+    return {"error": x}
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Call(jobs.square, {"run": 1}), "Every table of a store has a column 'run'"),
+        (lambda: Call(jobs.square, {"x": 1}, labels={"worker": 1}), "Every table of a store has a column 'worker'"),
+        (lambda: pl.plan(TASK, pl.MLP(4), labels={"job": 1}), "A column 'job' is in every table of runs"),
+        (lambda: pl.plan(TASK, pl.MLP(4), labels={"converged_at": 1}), "A column 'converged_at' is in every table"),
+        (lambda: pl.plan(TASK, pl.MLP(4), seeds=[1, 1, 1]), "The seed 1 is given 3 times, and equal runs would"),
+        (lambda: pl.train(TASK, pl.MLP(4), seeds=[0, 2, 2]), "The seed 2 is given 2 times"),
+    ],
+)
+def test_names_and_seeds_that_would_miscount_are_refused(make, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make()
+    assert len(pl.plan(TASK, pl.MLP(4), seeds=[1, 1], data_seeds=[1, 2])) == 2
+
+
+def test_a_call_whose_columns_are_taken_fails_with_the_reason(tmp_path):
+    sweep = Sweep(
+        [Call(names_itself, {"x": 1}), Call(gives_an_error, {"x": 1}, {"error": "none"}), Call(jobs.square, {"x": 2})]
+    )
+    with here() as executor, pytest.warns(UserWarning, match="2 of 3 runs are missing"):
+        done = sweep.run(tmp_path / "store", executor=executor, attempts=1)
+    reasons = sorted(failure.reason for failure in done.failures)
+    assert done.missing == 2 and len(reasons) == 2
+    assert "names_itself gave a column 'run', which is in every table of a store" in reasons[1]
+    assert "gives_an_error gave a column 'error', which is a label of the call" in reasons[0]
+
+
+def test_a_run_that_a_sweep_has_twice_has_both_labels_and_is_done_once(tmp_path):
+    twice = Sweep(pl.plan(TASK, pl.MLP(4), seeds=2, steps=10, lanes=2, labels={"group": g}) for g in "ab")
+    with here() as executor:
+        table = twice.run(tmp_path / "store", executor=executor).table()
+    assert table.group.tolist() == ["a", "a", "b", "b"] and table.seed.tolist() == [0, 1, 0, 1]
+    assert len(Store(tmp_path / "store").table()) == 2
+
+
+@pytest.mark.parametrize("when", ["before", "while"])
+def test_what_is_set_aside_is_done_again_in_the_same_command(tmp_path, monkeypatch, when):
+    sweep = Sweep(Call(jobs.square, {"x": x}) for x in range(4))
+    with here() as executor:
+        first = sweep.run(tmp_path / "store", executor=executor).table()
+    path = sorted((tmp_path / "store" / "runs").iterdir())[0]
+    heard: list[str] = []
+    store = Store(tmp_path / "store", say=heard.append)
+    path.write_bytes(path.read_bytes()[:-1])
+    if when == "before":  # found when the store is opened; else when its rows are read
+        store = Store(tmp_path / "store", say=heard.append)
+    with here() as executor:
+        again = sweep.run(store, executor=executor)
+    assert again.missing == 0 and again.table()["x"].equals(first["x"]) and len(heard) == 1
+    assert again.table()["square"].equals(first["square"])
