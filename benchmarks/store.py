@@ -64,7 +64,7 @@ def main(runs: int, jobs: int) -> dict[str, Any]:
             expected = pd.concat(each.select(["k", "batch", "converged_at"]).to_pandas() for each in tables)
             pd.testing.assert_series_equal(medians, expected.groupby(["k", "batch"]).converged_at.median())
             if not state:
-                seconds["compact"], file = timed(opened.compact)
+                seconds["compact"], (file,) = timed(opened.compact)
         size = round(file.stat().st_size / 2**20, 1)
     return {"runs": runs, "jobs": jobs, "seconds": seconds, "mebibytes, compacted": size, "machine": manifest()}
 
