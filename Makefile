@@ -8,7 +8,8 @@ VERSION := $(shell $(or $(wildcard $(BIN)/python),$(PYTHON)) -c "import sys; pri
 PINS := $(wildcard constraints/$(VERSION).txt)
 INSTALL := $(PIP) install $(addprefix --constraint ,$(PINS)) --editable
 WORKERS ?= 2
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+# Files go out in order: the last are doctests, short ones, so that no worker is left with a long one.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 PORTABLE ?= tests/analysis tests/bounds
 # Most of the time of the tests goes into compiling many small programs once: here without the compiler's slow passes.
 QUICK_XLA := --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true

@@ -45,7 +45,7 @@ def best_hinge(features: np.ndarray, labels: np.ndarray, norm: float, steps: int
     return below, above
 
 
-@pytest.mark.parametrize("n", [8, 9, 10])
+@pytest.mark.parametrize("n", [8, 9, pytest.param(10, marks=pytest.mark.acceptance)])
 def test_no_predictor_beats_the_bounds(n):
     labels = parities(n, K)
     for count, norm in itertools.product((4, 16, 64), (0.2, 1.0, 5.0)):

@@ -110,7 +110,10 @@ def test_a_large_gpu_has_several_workers(monkeypatch, told, workers):
     [
         "pool.submit(jobs.pid); print(flush=True); time.sleep(60)",
         BUSY.format(call="jobs.deaf"),
-        "executors.Keeper.watch = lambda *_: None; " + BUSY.format(call="jobs.pid, 60"),
+        pytest.param(
+            "executors.Keeper.watch = lambda *_: None; " + BUSY.format(call="jobs.pid, 60"),
+            marks=pytest.mark.acceptance,
+        ),
     ],
     ids=["starts", "is deaf", "looks itself"],
 )
