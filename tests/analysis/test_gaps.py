@@ -77,7 +77,7 @@ def test_proposition_5(drawn):
     gamma = 0.5
     support = (0, 2)
     member = np.isin(np.arange(len(gradient)), support)
-    with_gap = np.where(member, np.sign(gradient + 1e-9) * (gamma + np.abs(gradient)), gradient * gamma / 2)
+    with_gap = np.where(member, np.where(gradient < 0, -1, 1) * (gamma + np.abs(gradient)), gradient * gamma / 2)
     assert gap_of_gradient(with_gap, support).gamma >= gamma
     assert good_coordinates(with_gap + noise * gamma / 4, gamma) == support
     assert good_coordinates(-with_gap + noise * gamma / 4, gamma) == support
