@@ -10,6 +10,10 @@ import sys
 import jax
 import jax.monitoring
 import pytest
+from hypothesis import settings
+
+settings.register_profile("same everywhere", derandomize=True)
+settings.load_profile("same everywhere")
 
 LONGEST_FIRST = ("test_docs_run.py", "sweep", "training", "experiments")
 """Files, and folders whose files, take longest: begun first, they do not keep one worker busy at the end."""
