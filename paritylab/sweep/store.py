@@ -77,7 +77,7 @@ class Store:
     def refresh(self) -> None:
         """Takes note of what other processes have finished since."""
         with os.scandir(self.folder / "runs") as files:
-            there = {file.name for file in files if file.name.endswith(SUFFIXES) and file.is_file()}
+            there = {file.name for file in files if file.name.endswith(SUFFIXES) and _is_file(file)}
         self._forget(self._shards.keys() - there)
         for name, shard in self._each(there - self._shards.keys() - self._unreadable, inspect).items():
             self._note(name, shard)
@@ -278,6 +278,13 @@ def _or_error(look: Callable[[Path], Looked], path: Path) -> Looked | BaseExcept
         return look(path)
     except (DamagedShard, OSError) as error:
         return error
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a link to itself
+        return False
 
 
 def _in_order(table: pa.Table) -> pa.Table:
