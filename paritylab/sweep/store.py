@@ -85,8 +85,7 @@ class Store:
     def _note(self, name: str, shard: Shard) -> None:
         self._shards[name] = shard
         for run in shard.runs:
-            if name < self._holder.get(run, "~"):  # a name begins with a digit or a letter
-                self._holder[run] = name
+            self._holder[run] = min(name, self._holder.get(run, name))
 
     def _forget(self, names: Iterable[str]) -> None:
         """What only these shards held is missing from now on."""
