@@ -1,9 +1,9 @@
 """Shards: the files of a store, each with the finished runs of some jobs.
 
 A shard has the manifests of its jobs and its format inside, and its name ends with a hash of all its bytes: it is read
-as it was written or not at all. Small ones are Arrow files, since thousands of them are read several times faster; large
-ones, and what is merged to be carried elsewhere, are Parquet files. Shards of format 1 are Parquet files without a hash in
-their names; there, Parquet's own checksums of pages are all that there is.
+as it was written or not at all. Small ones are Arrow files, since thousands of them are read several times faster;
+large ones, and what is merged to be carried elsewhere, are Parquet files. Shards of format 1 are Parquet files without
+a hash in their names; there, Parquet's own checksums of pages are all that there is.
 """
 
 import hashlib
