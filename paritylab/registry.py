@@ -93,6 +93,8 @@ class ExperimentEntry(NamedTuple):
     """How long it takes at quick scale on two cores, compilation included."""
     headline: bool = False
     """Whether it belongs to the headline set: one deciding experiment per paper."""
+    settings: str = "SETTINGS"
+    """The name of its settings, where several experiments share a module."""
 
 
 EXPERIMENTS = {
