@@ -134,10 +134,7 @@ def load(name: str) -> Experiment:
     module = importlib.import_module(f"{__package__}.{entry.module}")
     if entry.settings == "SETTINGS":
         return cast(Experiment, module)
-    own = {
-        part: getattr(module, part) for part in ("__doc__", "plan", "claims", "plot", "read") if hasattr(module, part)
-    }
-    return cast(Experiment, SimpleNamespace(**own, SETTINGS=getattr(module, entry.settings)))
+    return cast(Experiment, SimpleNamespace(**{**vars(module), "SETTINGS": getattr(module, entry.settings)}))
 
 
 def chosen(names: Iterable[str]) -> list[str]:

@@ -95,8 +95,8 @@ def commit_of(about: Mapping[str, Any]) -> str:
     commits = [origin.get("commit") for origin in about["origins"]]
     if not commits or None in commits:
         raise ValueError(
-            f"A verdict is recorded for runs of a known commit, and those of {about['experiment']} have none. Reproduce "
-            "it in a git checkout, or set PARITYLAB_COMMIT."
+            f"A verdict is recorded for runs of a known commit, and those of {about['experiment']} have none. "
+            "Reproduce it in a git checkout, or set PARITYLAB_COMMIT."
         )
     return " ".join(sorted({commit[:10] for commit in commits}))
 

@@ -24,6 +24,7 @@ LARGEST = 2_000_000
 """Bytes of one exhibit's table."""
 LEFT_OUT = ("run", "worker")
 """Columns that no claim needs; names of runs do not compress."""
+COLUMNS = ("claim", "paper", "theory", "ours", "95% interval", "accepted", "verdict")
 OF_EACH_RUN = ("seed", "steps", "error", "job")
 
 
@@ -126,7 +127,7 @@ def _exhibit(about: dict[str, Any]) -> str:
     origins = "; ".join(f"{each.get('device')}, commit {str(each.get('commit'))[:10]}" for each in about["origins"])
     return (
         f"## {name}: {about['title']}\n\n{pictures}\n\n"
-        f"| claim | paper | theory | ours | 95% interval | accepted | verdict |\n|---|---|---|---|---|---|---|\n{rows}\n{why}\n\n"
+        f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n{rows}\n{why}\n\n"
         f"{origins}; {about['seconds']:.0f} s of work. `{about['command']}`\n"
     )
 
