@@ -216,11 +216,13 @@ EXPERIMENTS = {
     "symmetry/fig3": ExperimentEntry("symmetry.figure3", "large steps: fast, at the expense of the true error", 30),
     "symmetry/fig4": ExperimentEntry("symmetry.figure4", "the confidence beta = 0 does not hurt", 20),
     "symmetry/fig5": ExperimentEntry(
-        "symmetry.figure5", "parity of all bits from the symmetric start and from a random one", 60
+        "symmetry.starts", "parity of all bits from the symmetric start and from a random one", 60, settings="FIGURE5"
     ),
-    "symmetry/fig6": ExperimentEntry("symmetry.figure6", "the same for random symmetric functions", 45),
-    "symmetry/fig7": ExperimentEntry("symmetry.figure7", "flipped labels in the sample", 25),
-    "symmetry/fig8": ExperimentEntry("symmetry.figure8", "shifted inputs", 25),
+    "symmetry/fig6": ExperimentEntry(
+        "symmetry.starts", "the same for random symmetric functions", 45, settings="FIGURE6"
+    ),
+    "symmetry/fig7": ExperimentEntry("symmetry.corrupted", "flipped labels in the sample", 25, settings="FIGURE7"),
+    "symmetry/fig8": ExperimentEntry("symmetry.corrupted", "shifted inputs", 25, settings="FIGURE8"),
     "symmetry/beyond": ExperimentEntry(
         "symmetry.beyond", "how far the symmetric start reaches: Adam, batches, activations, other functions", 60
     ),
