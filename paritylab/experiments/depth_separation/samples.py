@@ -241,11 +241,11 @@ def draw_growth(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     n = np.unique(np.geomspace(5, settings.shared[-1], 16).astype(int) // 2 * 2 + 1)
     for i, kind in enumerate(MARKS):
         family = "E2/3" if kind == "E2" else kind
-        axis.plot(n, [predicted(family, k) for k in n], color=INKS[i], linewidth=0.8)
+        axis.plot(n, [predicted(family, k) for k in n.tolist()], color=INKS[i], linewidth=0.8)
         sizes = next(settings.sizes(group) for group, families in GROUPS.items() if family in families)
         here = [measured_size(rows_of(table, family, k)) for k in sizes]
         axis.plot(sizes, here, MARKS[kind], color=INKS[i], markersize=4, label=family.replace("/", ", r = "))
     n = np.arange(5, 14, 2)
-    axis.plot(n, [predicted("E4", k) for k in n], "--", color="0.4", linewidth=0.8, label="E4, uniform: fail")
+    axis.plot(n, [predicted("E4", k) for k in n.tolist()], "--", color="0.4", linewidth=0.8, label="E4, uniform: fail")
     axis.set(xscale="log", yscale="log", xlabel="gates n", ylabel="examples (lines: predicted)", ylim=(50, 2e7))
     axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
