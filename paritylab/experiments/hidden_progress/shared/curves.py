@@ -1,7 +1,8 @@
 """What training curves of hidden-progress share: how a panel is trained, where its plateau ends, how it is drawn."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,16 +11,17 @@ from matplotlib.ticker import MaxNLocator
 
 import paritylab as pl
 
-from ...figures import INKS
-from ...networks.base import Recipe
-from ...statistics import bootstrap_interval, median_interval, quantile, wilson_interval
-from ...training.plans import Plan
-from ..base import Measured, Scale, Verdict
+from ....figures import INKS
+from ....networks.base import Recipe
+from ....sweep import Results
+from ....training.plans import Plan
+from ...base import Measured
+from ...measures import fraction
+from .measures import median_within
 
-HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
-"""What is known of a claim that has been seen to hold at quick scale only."""
 PLATEAU, DROPPED = 0.4, 0.1
 """Until its error is below the first, a network is held to be on the plateau; below the second, past the drop."""
+TIME_ON_PLATEAU = f"the time until the error is below {PLATEAU}, as a fraction of the time until it is below {DROPPED}"
 
 
 @dataclass(frozen=True)
@@ -65,22 +67,35 @@ def plateau_fractions(curves: pd.DataFrame, error: str = "fresh_error") -> pd.Da
     return runs.assign(fraction=left / past, dropped_at=past).dropna(subset="fraction")
 
 
-def share(true: np.ndarray) -> Measured:
-    """The fraction of cases in which something is true, with Wilson's interval."""
-    return Measured(float(np.mean(true)), wilson_interval(int(np.sum(true)), len(true)))
+class TrainingCurves(NamedTuple):
+    """The runs of some panels: a row for each of them, for each record, and for each that left the plateau."""
+
+    table: pd.DataFrame
+    records: pd.DataFrame
+    plateaus: pd.DataFrame
+
+    def of(self, panel: str) -> pd.DataFrame:
+        """The records of a panel."""
+        return self.records[self.records.panel == panel]
+
+    def times(self, panel: str) -> np.ndarray:
+        """The time of each seed of a panel; infinite if it did not learn."""
+        return self.table[self.table.panel == panel].converged_at.to_numpy(float, na_value=np.inf)
 
 
-def median(values: np.ndarray, largest: float = np.inf) -> Measured:
-    """The median over runs, its interval from order statistics; no value exceeds `largest`."""
-    low, high = median_interval(values)
-    return Measured(quantile(values, 0.5), (low, min(high, largest)))
+def read(settings: Any, results: Results) -> TrainingCurves:
+    records = results.curves()
+    return TrainingCurves(results.table(), records, plateau_fractions(records))
 
 
-def slowdown(slow: np.ndarray, fast: np.ndarray) -> Measured:
-    """The median of some times over that of others of the same seeds; the interval is a bootstrap over seeds."""
-    quotient = lambda times: quantile(times[:, 0], 0.5) / quantile(times[:, 1], 0.5)
-    both = np.column_stack([slow, fast])
-    return Measured(quotient(both), bootstrap_interval(both, quotient))
+def learned(panel: str) -> Callable[[TrainingCurves], Measured]:
+    """Measures the fraction of the seeds of a panel that learn."""
+    return lambda curves: fraction(np.isfinite(curves.times(panel)))
+
+
+def plateau(panel: str) -> Callable[[TrainingCurves], Measured]:
+    """Measures the median over seeds of `TIME_ON_PLATEAU`."""
+    return lambda curves: median_within(curves.plateaus[curves.plateaus.panel == panel].fraction, 1.0)
 
 
 def draw_curves(axis: Axes, curves: pd.DataFrame, error: str = "fresh_error") -> None:

@@ -9,9 +9,9 @@ The paper prints neither the sample sizes nor the decays, and two conventions of
 multiplies weights by 1 - lambda at each step, PyTorch's SGD by 1 - rate * lambda. We take the latter.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,11 +19,10 @@ from matplotlib.axes import Axes
 
 import paritylab as pl
 
-from ...figures import INKS
-from ...statistics import median_interval, quantile, wilson_interval
-from ...sweep import Results
-from ...training.plans import Plan
-from ..base import Measured
+from ....figures import INKS
+from ....statistics import quantile
+from ....sweep import Results
+from ....training.plans import Plan
 
 K, WIDTH, BATCH, RATE = 3, 100, 32, 0.1
 TRAIN, TEST = INKS[1], INKS[0]
@@ -74,16 +73,15 @@ def fits(results: Results) -> pd.DataFrame:
     return table[["m", "decay", "seed", "train_time", "test_time"]]
 
 
-def fraction(true: np.ndarray) -> Measured:
-    """Wilson's interval of a fraction of runs."""
-    return Measured(float(true.mean()), wilson_interval(int(true.sum()), len(true)))
+class Samples(NamedTuple):
+    """The runs on samples of some sizes: a row for each of them (`fits`), and for each record."""
+
+    runs: pd.DataFrame
+    curves: pd.DataFrame
 
 
-def median(values: np.ndarray) -> Measured:
-    """A median over runs, its interval by order statistics; of no runs nothing is known."""
-    if not len(values):
-        return Measured(math.nan, (0.0, math.inf))
-    return Measured(quantile(values, 0.5), median_interval(values))
+def read(settings: Settings, results: Results) -> Samples:
+    return Samples(fits(results), results.curves())
 
 
 def learned_of(runs: pd.DataFrame) -> pd.DataFrame:

@@ -14,9 +14,9 @@ from matplotlib.axes import Axes
 
 import paritylab as pl
 
-from ...figures import INKS
-from ...networks.base import Recipe
-from ...training.plans import Plan
+from ....figures import INKS
+from ....networks.base import Recipe
+from ....training.plans import Plan
 from .curves import PLATEAU
 
 N, K = 50, 3
