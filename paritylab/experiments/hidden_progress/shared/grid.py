@@ -170,6 +170,11 @@ def read(settings: Settings, results: Results) -> Times:
     return found
 
 
+def agrees(time: float, cell: Cell, factor: int | float) -> bool:
+    """Whether a time is within a factor of the paper's."""
+    return bool(abs(np.log(time / cell.t10)) <= np.log(factor))
+
+
 def learned_at_best(times: np.ndarray) -> int:
     """How many seeds learned at the best rate; where no rate has a 10th percentile, at the rate with the most."""
     t10 = [quantile(column, 0.1) for column in times.T]
