@@ -12,6 +12,7 @@ from judging import results_of, values, verdicts
 
 import paritylab as pl
 from paritylab.cube import cube
+from paritylab.experiments.base import load
 from paritylab.experiments.hidden_progress import (
     counterexample,
     figure4_right,
@@ -43,24 +44,26 @@ def width_rows(settings, time):
 
 
 def test_times_that_fall_like_random_search_fail_and_level_ones_hold():
-    settings = width_times.FIGURE4_LEFT["quick"]
+    experiment = load("hidden-progress/fig4-left")
+    settings = experiment.SETTINGS["quick"]
     falling = results_of(width_rows(settings, lambda width, seed: 100 * (100 + seed) // width))
     level = results_of(width_rows(settings, lambda width, seed: 1000 + 10_000 * seed // (40 * width)))
-    found = verdicts(width_times, settings, falling)
+    found = verdicts(experiment, settings, falling)
     assert found["n40/no-speed-up"] == found["n40/plateau"] == "fails"
-    ours = values(width_times, settings, falling)
+    ours = values(experiment, settings, falling)
     assert ours["n40/no-speed-up"].value == pytest.approx(-1, abs=0.05)
     assert ours["n40/weak/r1"].value == 1
-    assert set(verdicts(width_times, settings, level).values()) == {"holds"}
+    assert set(verdicts(experiment, settings, level).values()) == {"holds"}
     median = np.median([1000 + 10_000 * seed // (40 * 300) for seed in range(16)])
-    search = values(width_times, settings, level)["n40/random-search"].value
+    search = values(experiment, settings, level)["n40/random-search"].value
     assert search == pytest.approx(median * 300 / math.comb(40, 3))
 
 
 def test_figure_14_is_figure_4_for_several_n():
-    settings = width_times.FIGURE14["quick"]
+    experiment = load("hidden-progress/fig14")
+    settings = experiment.SETTINGS["quick"]
     results = results_of(width_rows(settings, lambda width, seed: 1000 + 10_000 * seed // (40 * width)))
-    assert set(verdicts(width_times, settings, results).values()) == {"holds"}
+    assert set(verdicts(experiment, settings, results).values()) == {"holds"}
 
 
 def test_a_streak_ends_at_its_tenth_good_look():
