@@ -9,8 +9,9 @@ Two numbers tell a plateau from continuous progress: the time until the error is
 until it is below 0.1, and the error when a quarter of the latter has passed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from ...figures import panels
 from ...statistics import bootstrap_interval, quantile
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict
+from ..base import Claim, Measured, Region
 from .curves import DROPPED, PLATEAU, Panel, draw_curves, median, plateau_fractions
 
 CUBIC, RELU = "$z^3$", "ReLU"
@@ -61,19 +62,11 @@ SETTINGS = {
     "paper": Settings(25, 100_000, tuple(NUMBERS), batches=(1, 32, 1024), wide_steps=100_000),
 }
 
-RECORDED: Mapping[str, Verdict] = {
-    f"{WIDE.name}/no-plateau": "fails",
-    f"{WIDE.name}/early": "inconclusive",
-    "wider": "inconclusive",
-}
-"""Verdicts at quick scale other than that the claim holds."""
-EXPLANATIONS = {
-    f"{WIDE.name}/no-plateau": (
-        "The error falls from the first steps on, so there is no plateau, but it falls faster and faster: the first "
-        "tenth takes more than half of the time. That half is our reading of the figure; the text says that progress "
-        "is continuous (`early`)."
-    )
-}
+FASTER_AND_FASTER = (
+    "The error falls from the first steps on, so there is no plateau, but it falls faster and faster: the first "
+    "tenth takes more than half of the time. That half is our reading of the figure; the text says that progress "
+    "is continuous (`early`)."
+)
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
@@ -82,56 +75,72 @@ def plan(settings: Settings) -> Iterator[Plan]:
         yield each.plan(seeds=settings.seeds, steps=steps, record_every=settings.record_every)
 
 
-def claims(settings: Settings) -> list[Claim]:
+class Data(NamedTuple):
+    curves: pd.DataFrame
+    fractions: dict[str, np.ndarray]
+    """By panel, over the runs whose error dropped: how much of the time until then they were on the plateau."""
+    early: dict[str, np.ndarray]
+    """Their errors at the last record up to a quarter of that time."""
+
+
+def read(settings: Settings, results: Results) -> Data:
+    curves = results.curves()
+    plateaus = plateau_fractions(curves)
+    quarter = curves.run.map(plateaus.dropped_at.astype(float) / 4)
+    last = curves[curves.step <= quarter].sort_values("step").groupby("run").last()
+    by_panel = lambda values, panels: {str(name): part.to_numpy() for name, part in values.groupby(panels)}
+    return Data(curves, by_panel(plateaus.fraction, plateaus.panel), by_panel(last.fresh_error, last.panel))
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
     fraction = (
         f"the median over seeds of the time until the error is below {PLATEAU}, as a fraction of the time until it is "
         f"below {DROPPED}"
     )
     quarter = f"the median over seeds of the error at a quarter of the time until it is below {DROPPED}"
-    made = (
-        (f"{WIDE.name}/no-plateau", f"{WIDE.words}: there is no plateau; {fraction}", Region(high=0.5)),
-        (f"{WIDE.name}/early", f"{WIDE.words}: progress is seen early; {quarter}", Region(high=0.45)),
-        (f"{RECTIFIED.name}/plateau", f"{RECTIFIED.words}: there is a plateau; {fraction}", Region(low=0.5)),
-        (f"{RECTIFIED.name}/late", f"{RECTIFIED.words}: no progress is seen early; {quarter}", Region(low=0.45)),
-        (
-            "wider",
-            "z^3 at batch 1024: the plateau shrinks with the width; its fraction at width 10 less that at 1000",
-            Region(low=0),
-        ),
-        (
-            "larger-batch",
-            "z^3 of width 1000: the plateau shrinks with the batch; its fraction at batch 32 less that at 1024",
-            Region(low=0),
-        ),
+    yield Claim(
+        f"{WIDE.name}/no-plateau",
+        f"{WIDE.words}: there is no plateau; {fraction}",
+        None,
+        Region(high=0.5),
+        lambda data: median(data.fractions[WIDE.name], largest=1.0),
+        explanation=FASTER_AND_FASTER,
     )
-    known: dict[str, Mapping[Scale, Verdict]] = {name: {"quick": RECORDED.get(name, "holds")} for name, *_ in made}
-    return [
-        Claim(name, statement, None, region, known[name], EXPLANATIONS.get(name, ""))
-        for name, statement, region in made
-    ]
-
-
-def early_errors(curves: pd.DataFrame) -> pd.DataFrame:
-    """For each run whose error dropped: its error at the last record up to a quarter of the time until then."""
-    quarter = curves.run.map(plateau_fractions(curves).dropped_at.astype(float) / 4)
-    early = curves[curves.step <= quarter].sort_values("step")
-    return early.groupby("run").agg(panel=("panel", "first"), error=("fresh_error", "last"))
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Order statistics for each median, a bootstrap over seeds for each difference of medians."""
-    curves = results.curves()
-    plateaus, early = plateau_fractions(curves), early_errors(curves)
-    fractions = lambda each: plateaus[plateaus.panel == each.name].fraction.to_numpy()
-    errors = lambda each: early[early.panel == each.name].error.to_numpy()
-    return {
-        f"{WIDE.name}/no-plateau": median(fractions(WIDE), largest=1.0),
-        f"{WIDE.name}/early": median(errors(WIDE), largest=1.0),
-        f"{RECTIFIED.name}/plateau": median(fractions(RECTIFIED), largest=1.0),
-        f"{RECTIFIED.name}/late": median(errors(RECTIFIED), largest=1.0),
-        "wider": difference(fractions(NARROW), fractions(WIDE)),
-        "larger-batch": difference(fractions(WIDE_SMALL_BATCH), fractions(WIDE)),
-    }
+    yield Claim(
+        f"{WIDE.name}/early",
+        f"{WIDE.words}: progress is seen early; {quarter}",
+        None,
+        Region(high=0.45),
+        lambda data: median(data.early[WIDE.name], largest=1.0),
+    )
+    yield Claim(
+        f"{RECTIFIED.name}/plateau",
+        f"{RECTIFIED.words}: there is a plateau; {fraction}",
+        None,
+        Region(low=0.5),
+        lambda data: median(data.fractions[RECTIFIED.name], largest=1.0),
+    )
+    yield Claim(
+        f"{RECTIFIED.name}/late",
+        f"{RECTIFIED.words}: no progress is seen early; {quarter}",
+        None,
+        Region(low=0.45),
+        lambda data: median(data.early[RECTIFIED.name], largest=1.0),
+    )
+    yield Claim(
+        "wider",
+        "z^3 at batch 1024: the plateau shrinks with the width; its fraction at width 10 less that at 1000",
+        None,
+        Region(low=0),
+        lambda data: difference(data.fractions[NARROW.name], data.fractions[WIDE.name]),
+    )
+    yield Claim(
+        "larger-batch",
+        "z^3 of width 1000: the plateau shrinks with the batch; its fraction at batch 32 less that at 1024",
+        None,
+        Region(low=0),
+        lambda data: difference(data.fractions[WIDE_SMALL_BATCH.name], data.fractions[WIDE.name]),
+    )
 
 
 def difference(first: np.ndarray, second: np.ndarray) -> Measured:
@@ -148,12 +157,11 @@ def middle(values: np.ndarray) -> float:
     return quantile(values, 0.5)
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """A row for each network, a column for each batch size."""
     figure, axes = panels(len(settings.networks), len(settings.batches), width=3.0, height=1.9)
-    curves = results.curves()
     for axis, each in zip(axes.flat, settings.panels, strict=True):
-        draw_curves(axis, curves[curves.panel == each.name])
+        draw_curves(axis, data.curves[data.curves.panel == each.name])
         axis.set_title(f"({each.number}) {each.title}, batch {each.batch}, rate {each.rate:g}")
     for axis in axes[:, 0]:
         axis.set_ylabel("error on fresh points")
