@@ -15,7 +15,7 @@ and count violations: of Lemma 5 (times), of Lemma 6 (errors), and of what they 
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -171,25 +171,33 @@ def claims(settings: Settings) -> Iterator[Claim]:
         yield from of_gaussian_starts(k, np.array(settings.blocks, float))
     cases = f"violations in {settings.draws} random cases"
     for lemma, title in (("lemma5", "Lemma 5"), ("lemma6", "Lemma 6, corrected")):
-        for name, side in (("low", "lower bound"), ("high", "upper bound")):
-            yield violations(f"{lemma}/{name}", f"{title}, {side}: {cases}", slack_of(lemma, name))
-    for name in ("low", "high"):
-        yield Claim(
-            f"lemma6/printed-{name}",
-            f"Lemma 6 as printed, {name} bound: {cases}",
-            0.0,
-            Region(0, 0),
-            count_of(slack_of("lemma6", f"printed_{name}")),
-            explanation=PRINTED,
-        )
+        for side, words in (("low", "lower bound"), ("high", "upper bound")):
+            yield violations(f"{lemma}/{side}", f"{title}, {words}: {cases}", f"part == '{lemma}'", side)
+    for side in ("low", "high"):
+        text = f"Lemma 6 as printed, {side} bound: {cases}"
+        yield violations(f"lemma6/printed-{side}", text, "part == 'lemma6'", f"printed_{side}", printed=True)
+
+
+def violations(name: str, statement: str, rows: str, slack: str, printed: bool = False) -> Claim:
+    """A bound that is proven, or printed: how often it is broken by more than rounding."""
+    count = lambda table: exactly((table.query(rows).eval(slack) < -1e-9).sum())
+    if printed:
+        return Claim(name, statement, 0.0, Region(0, 0), count, explanation=PRINTED)
+    return Claim(name, statement, None, Region(0, 0), count, theory=0.0)
+
+
+def apart(name: str, statement: str, rows: str) -> Claim:
+    """Two routes to the same times."""
+    off = lambda table: largest((table.query(rows).eval("solver / other") - 1).abs())
+    return Claim(name, f"{statement}; the largest relative difference", None, Region(0, 1e-8), off, theory=0.0)
 
 
 def of_flow(k: int) -> Iterator[Claim]:
     """Starts of signs; times by the solver."""
-    last, power = max(BLOCKS), k / 2 - 1
-    for name, start, other in (("solver", "all ones", "closed form"), ("unequal", "random starts", "integral")):
-        text = f"k = {k}: the solver's times from {start} against the {other}; the largest relative difference"
-        yield Claim(f"k{k}/{name}", text, None, Region(0, 1e-8), off_of(k, name == "unequal"), theory=0.0)
+    last, power, flow = max(BLOCKS), k / 2 - 1, f"part == 'flow' and k == {k} and kind"
+    text = f"k = {k}: the solver's times from"
+    yield apart(f"k{k}/solver", f"{text} all ones against the closed form", f"{flow} != 'random'")
+    yield apart(f"k{k}/unequal", f"{text} random starts against the integral", f"{flow} == 'random'")
     yield Claim(
         f"k{k}/exponent",
         f"k = {k}: 1 - T(.49)/T(0) falls as a power of n' from {min(BLOCKS)} to {last:,}; the exponent",
@@ -213,12 +221,12 @@ def of_flow(k: int) -> Iterator[Claim]:
         lambda table: exactly(1 - rests(table, k)[last]),
     )
     text = f"k = {k}: random signs: violations of the bound that Lemmas 5 and 6 give, over n' and gamma"
-    yield violations(f"k{k}/corollary11", text, slack_of_corollary("corollary11", k))
+    yield violations(f"k{k}/corollary11", text, f"part == 'corollary11' and k == {k}", "bound - rest")
 
 
 def of_gaussian_starts(k: int, blocks: np.ndarray) -> Iterator[Claim]:
     text = f"k = {k}: Gaussian starts: violations of the bound that Lemmas 5 and 6 give"
-    yield violations(f"k{k}/corollary12", text, slack_of_corollary("corollary12", k))
+    yield violations(f"k{k}/corollary12", text, f"part == 'corollary12' and k == {k}", "bound - rest")
 
     def slope_of_medians(table: pd.DataFrame) -> Measured:
         rows = part_of(table, "corollary12", k)
@@ -233,30 +241,6 @@ def of_gaussian_starts(k: int, blocks: np.ndarray) -> Iterator[Claim]:
         Region(1 - k / 2 - 0.15, 1 - k / 2 + 0.15),
         slope_of_medians,
     )
-
-
-def violations(name: str, statement: str, slack: Callable[[pd.DataFrame], "pd.Series[float]"]) -> Claim:
-    """A bound that is proven."""
-    return Claim(name, statement, None, Region(0, 0), count_of(slack), theory=0.0)
-
-
-def count_of(slack: Callable[[pd.DataFrame], "pd.Series[float]"]) -> Callable[[pd.DataFrame], Measured]:
-    """How often a bound is broken by more than rounding."""
-    return lambda table: exactly((slack(table) < -1e-9).sum())
-
-
-def slack_of(lemma: str, column: str) -> Callable[[pd.DataFrame], "pd.Series[float]"]:
-    return lambda table: table[table.part == lemma][column]
-
-
-def slack_of_corollary(name: str, k: int) -> Callable[[pd.DataFrame], "pd.Series[float]"]:
-    return lambda table: part_of(table, name, k).eval("bound - rest")
-
-
-def off_of(k: int, random: bool) -> Callable[[pd.DataFrame], Measured]:
-    """How far the two routes to a time are apart."""
-    flow = lambda table: part_of(table, "flow", k)[lambda rows: (rows.kind == "random") == random]
-    return lambda table: largest((flow(table).solver / flow(table).other - 1).abs())
 
 
 def part_of(table: pd.DataFrame, part: str, k: int) -> pd.DataFrame:
