@@ -117,7 +117,10 @@ EXPERIMENTS = {
         "hidden_progress.figure3", "flat loss and accuracy while the weights move, and a measure of it", 25
     ),
     "hidden-progress/fig4-left": ExperimentEntry(
-        "hidden_progress.figure4_left", "time against width on the (40, 3)-parity: no parallel speed-up", 45
+        "hidden_progress.width_times",
+        "time against width on the (40, 3)-parity: no parallel speed-up",
+        45,
+        settings="FIGURE4_LEFT",
     ),
     "hidden-progress/fig4-right": ExperimentEntry(
         "hidden_progress.figure4_right", "training on a finite sample: grokking", 35
@@ -156,7 +159,7 @@ EXPERIMENTS = {
         "hidden_progress.figure13", "loss, weights and progress measure at several batch sizes", 60
     ),
     "hidden-progress/fig14": ExperimentEntry(
-        "hidden_progress.figure14", "time against width for n = 30, 40, 50, as boxes", 65
+        "hidden_progress.width_times", "time against width for n = 30, 40, 50, as boxes", 65, settings="FIGURE14"
     ),
     "hidden-progress/fig15": ExperimentEntry(
         "hidden_progress.figure15", "finite samples: size of the sample against weight decay", 40
