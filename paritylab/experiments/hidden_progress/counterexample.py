@@ -213,8 +213,8 @@ def exact(layers: int, k: int, n: int) -> Iterator[Claim]:
         alone = "the largest entry of a first layer's population gradient when it is trained with a head of its own"
         text = f"{about}: {alone}"
         control = f"{text} (the control: of degree 2, it is not zero)"
-        said = (text, 0.0, Region(0, 0)) if above else (control, None, Region(low=1))
-        yield Claim(f"{where}/alone", *said, worst("alone"))
+        paper, region = (0.0, Region(0, 0)) if above else (None, Region(low=1))
+        yield Claim(f"{where}/alone", text if above else control, paper, region, worst("alone"))
     elif above:
         text = f"{about}: the largest entry of the first layer's gradient through all layers"
         yield Claim(f"{where}/end-to-end", text, None, Region(0, 0), worst("end_to_end"), theory=0.0)

@@ -27,8 +27,9 @@ from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import fraction
-from .curves import PLATEAU, median
-from .progress import CASES, RED, Case, K, N, draw_weights, drawn_seed, milestones, noise_band
+from .shared.curves import PLATEAU
+from .shared.measures import median_within
+from .shared.progress import CASES, RED, Case, K, N, draw_weights, drawn_seed, milestones, noise_band
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def of_case(case: Case) -> Iterator[Claim]:
         f"{case.words}: half-way to learning, the error is that of chance; its median over seeds",
         None,
         Region(0.45, 0.55),
-        lambda data: median(data.milestones[case.name].error.to_numpy(), largest=1.0),
+        lambda data: median_within(data.milestones[case.name].error, 1.0),
     )
     yield Claim(
         f"{case.name}/distinguishable",
@@ -90,7 +91,7 @@ def of_case(case: Case) -> Iterator[Claim]:
         "the one step as a fraction of the other",
         None,
         Region(high=0.75),
-        lambda data: median(data.milestones[case.name].leaves.to_numpy(), largest=1.0),
+        lambda data: median_within(data.milestones[case.name].leaves, 1.0),
         explanation=LATE if case.name != "neuron/B512" else "",
     )
 

@@ -9,18 +9,25 @@ Without decay none of the three sizes is learned within the steps of the quick s
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from ...figures import panels
-from ...sweep import Results
-from ..base import Claim, Region
-from ..measures import UNKNOWN, Measured, fraction, median
-from . import finite_samples
-from .finite_samples import K, Settings, learned_of
+from ..base import Claim, Measured, Region
+from ..measures import fraction
+from .shared.finite_samples import (
+    K,
+    Samples,
+    Settings,
+    draw,
+    draw_legend,
+    learned_of,
+    plan as plan,
+    read as read,
+)
+from .shared.measures import median_within
 
 SETTINGS = {
     "quick": Settings(30, (1000, 500, 200), (0.0, 0.01, 0.1), seeds=12, steps=20_000, record_every=100),
@@ -37,19 +44,6 @@ SETTINGS = {
 GOOD_DECAY = 0.01
 MIDDLE = {30: 500, 50: 1500}
 """By n, the sample size at which the rows are compared."""
-
-
-plan = finite_samples.plan
-
-
-class Data(NamedTuple):
-    curves: pd.DataFrame
-    runs: pd.DataFrame
-    """When train and test error of each run were first zero."""
-
-
-def read(settings: Settings, results: Results) -> Data:
-    return Data(results.curves(), finite_samples.fits(results))
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
@@ -116,15 +110,15 @@ def finite(times: "pd.Series[float]") -> Measured:
 
 
 def quotient(runs: pd.DataFrame) -> Measured:
-    return median(runs.test_time / runs.train_time) if len(runs) else UNKNOWN
+    return median_within(runs.test_time / runs.train_time)
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: Settings, data: Samples) -> dict[str, Figure]:
     """Rows by decay, columns by m, as in the paper."""
     figure, axes = panels(len(settings.decays), len(settings.samples), width=2.4, height=1.7)
     for row, decay in zip(axes, settings.decays, strict=True):
         for axis, m in zip(row, settings.samples, strict=True):
-            finite_samples.draw(axis, at(data.curves, m, decay), at(data.runs, m, decay))
+            draw(axis, at(data.curves, m, decay), at(data.runs, m, decay))
             axis.set_xlim(settings.record_every, settings.steps)
             axis.label_outer()
         row[0].set_ylabel(f"$\\lambda$ = {decay:g}\nerror")
@@ -132,6 +126,6 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
         axis.set_title(f"m = {m:,}")
     for axis in axes[-1]:
         axis.set_xlabel("step")
-    finite_samples.draw_legend(axes[0, -1])
+    draw_legend(axes[0, -1])
     figure.suptitle(f"({settings.n}, {K})-parity: sample size m against weight decay $\\lambda$", fontsize=11)
     return {"figure15": figure}

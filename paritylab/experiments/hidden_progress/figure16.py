@@ -12,21 +12,20 @@ a factor of epsilon; with that p the factor is 2 epsilon. The caption's epsilon 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...figures import panels
 from ...networks.base import outputs
-from ...sweep import Call, Results
+from ...sweep import Call
 from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import exactly, fraction
-from .curves import PLATEAU, draw_curves, slowdown
+from .shared.curves import PLATEAU, TrainingCurves, draw_curves, learned, read as read
+from .shared.measures import slowdown
 
 K, WIDTH, RATE = 3, 100, 0.1
 SMALL = 8
@@ -95,32 +94,17 @@ def name_of(batch: int, flip: float) -> str:
     return f"B{batch}/p{flip:g}"
 
 
-class Data(NamedTuple):
-    table: pd.DataFrame
-    curves: pd.DataFrame
-    left: dict[str, np.ndarray]
-    """By panel: the step at which the error of each seed is first below 0.4, or infinity."""
-
-
-def read(settings: Settings, results: Results) -> Data:
-    curves = results.curves()
-    first = curves[curves.fresh_error < PLATEAU].groupby(["panel", "seed"]).step.min().unstack("seed").astype(float)
-    panels = [name_of(batch, flip) for batch in settings.batches for flip in settings.flips]
-    first = first.reindex(index=panels, columns=range(settings.seeds)).fillna(np.inf)
-    return Data(results.table(), curves, {name: first.loc[name].to_numpy() for name in panels})
-
-
 def claims(settings: Settings) -> Iterator[Claim]:
     yield from of_factor(max(settings.flips))
     for batch in settings.batches:
         for flip in settings.flips:
-            yield from of_panel(batch, flip)
-        yield slower(batch, max(settings.flips))
+            yield from of_panel(batch, flip, settings.seeds)
+        yield slower(batch, max(settings.flips), settings.seeds)
 
 
 def of_factor(flip: float) -> Iterator[Claim]:
     """What becomes of correlations, by two formulas."""
-    factor = lambda data: exactly(data.table[data.table.panel == "factor"].factor.iloc[0])
+    factor = lambda curves: exactly(curves.table[curves.table.panel == "factor"].factor.iloc[0])
     near = lambda value: Region(value - 1e-5, value + 1e-5)
     yield Claim(
         "factor",
@@ -140,41 +124,47 @@ def of_factor(flip: float) -> Iterator[Claim]:
     )
 
 
-def of_panel(batch: int, flip: float) -> Iterator[Claim]:
+def of_panel(batch: int, flip: float, seeds: int) -> Iterator[Claim]:
     name, words = name_of(batch, flip), f"batch {batch}, {flip:.0%} of labels flipped"
     yield Claim(
         f"{name}/nontrivial",
         f"{words}: the error without noise comes below {PLATEAU}; the fraction of seeds",
         None,
         Region(low=0.5),
-        lambda data: fraction(np.isfinite(data.left[name])),
+        lambda curves: fraction(np.isfinite(left(curves, name, seeds))),
     )
     yield Claim(
         f"{name}/learns",
         f"{words}: no mistake without noise is left; the fraction of seeds",
         None,
         Region(low=0.5),
-        lambda data: fraction(data.table[data.table.panel == name].outcome == "learned"),
+        learned(name),
     )
 
 
-def slower(batch: int, flip: float) -> Claim:
+def slower(batch: int, flip: float, seeds: int) -> Claim:
     return Claim(
         f"B{batch}/slower",
         f"batch {batch}: noise takes longer; the median time to an error below "
         f"{PLATEAU} with {flip:.0%} of labels flipped over that without",
         None,
         Region(low=1),
-        lambda data: slowdown(data.left[name_of(batch, flip)], data.left[name_of(batch, 0.0)]),
+        lambda curves: slowdown(left(curves, name_of(batch, flip), seeds), left(curves, name_of(batch, 0.0), seeds)),
     )
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def left(curves: TrainingCurves, panel: str, seeds: int) -> np.ndarray:
+    """The step at which the error of each seed is first below 0.4, or infinity."""
+    first = curves.of(panel).query(f"fresh_error < {PLATEAU}").groupby("seed").step.min()
+    return first.reindex(range(seeds)).to_numpy(float, na_value=np.inf)
+
+
+def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
     """A row for each batch size, a column for each noise."""
     figure, axes = panels(len(settings.batches), len(settings.flips), width=2.6, height=1.9)
     for row, batch in zip(axes, settings.batches, strict=True):
         for axis, flip in zip(row, settings.flips, strict=True):
-            draw_curves(axis, data.curves[data.curves.panel == name_of(batch, flip)])
+            draw_curves(axis, curves.of(name_of(batch, flip)))
             axis.set_title(f"batch {batch}, {flip:.0%} of labels flipped")
     for axis in axes[:, 0]:
         axis.set_ylabel("error without noise")

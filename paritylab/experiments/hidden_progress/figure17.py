@@ -11,20 +11,18 @@ until it is below 0.1, and the error when a quarter of the latter has passed.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...figures import panels
 from ...statistics import bootstrap_interval, quantile
-from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
-from .curves import DROPPED, PLATEAU, Panel, draw_curves, median, plateau_fractions
+from .shared.curves import DROPPED, PLATEAU, Panel, TrainingCurves, draw_curves, plateau, read as read
+from .shared.measures import median_within
 
 CUBIC, RELU = "$z^3$", "ReLU"
 NUMBERS = {(CUBIC, 10): "iv", (CUBIC, 100): "v", (CUBIC, 1000): "vi", (RELU, 100): "ii", (RELU, 1000): "iii"}
@@ -75,23 +73,6 @@ def plan(settings: Settings) -> Iterator[Plan]:
         yield each.plan(seeds=settings.seeds, steps=steps, record_every=settings.record_every)
 
 
-class Data(NamedTuple):
-    curves: pd.DataFrame
-    fractions: dict[str, np.ndarray]
-    """By panel, over the runs whose error dropped: how much of the time until then they were on the plateau."""
-    early: dict[str, np.ndarray]
-    """Their errors at the last record up to a quarter of that time."""
-
-
-def read(settings: Settings, results: Results) -> Data:
-    curves = results.curves()
-    plateaus = plateau_fractions(curves)
-    quarter = curves.run.map(plateaus.dropped_at.astype(float) / 4)
-    last = curves[curves.step <= quarter].sort_values("step").groupby("run").last()
-    by_panel = lambda values, panels: {str(name): part.to_numpy() for name, part in values.groupby(panels)}
-    return Data(curves, by_panel(plateaus.fraction, plateaus.panel), by_panel(last.fresh_error, last.panel))
-
-
 def claims(settings: Settings) -> Iterator[Claim]:
     fraction = (
         f"the median over seeds of the time until the error is below {PLATEAU}, as a fraction of the time until it is "
@@ -103,7 +84,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
         f"{WIDE.words}: there is no plateau; {fraction}",
         None,
         Region(high=0.5),
-        lambda data: median(data.fractions[WIDE.name], largest=1.0),
+        plateau(WIDE.name),
         explanation=FASTER_AND_FASTER,
     )
     yield Claim(
@@ -111,36 +92,48 @@ def claims(settings: Settings) -> Iterator[Claim]:
         f"{WIDE.words}: progress is seen early; {quarter}",
         None,
         Region(high=0.45),
-        lambda data: median(data.early[WIDE.name], largest=1.0),
+        lambda curves: early(curves, WIDE),
     )
     yield Claim(
         f"{RECTIFIED.name}/plateau",
         f"{RECTIFIED.words}: there is a plateau; {fraction}",
         None,
         Region(low=0.5),
-        lambda data: median(data.fractions[RECTIFIED.name], largest=1.0),
+        plateau(RECTIFIED.name),
     )
     yield Claim(
         f"{RECTIFIED.name}/late",
         f"{RECTIFIED.words}: no progress is seen early; {quarter}",
         None,
         Region(low=0.45),
-        lambda data: median(data.early[RECTIFIED.name], largest=1.0),
+        lambda curves: early(curves, RECTIFIED),
     )
     yield Claim(
         "wider",
         "z^3 at batch 1024: the plateau shrinks with the width; its fraction at width 10 less that at 1000",
         None,
         Region(low=0),
-        lambda data: difference(data.fractions[NARROW.name], data.fractions[WIDE.name]),
+        lambda curves: difference(fractions(curves, NARROW), fractions(curves, WIDE)),
     )
     yield Claim(
         "larger-batch",
         "z^3 of width 1000: the plateau shrinks with the batch; its fraction at batch 32 less that at 1024",
         None,
         Region(low=0),
-        lambda data: difference(data.fractions[WIDE_SMALL_BATCH.name], data.fractions[WIDE.name]),
+        lambda curves: difference(fractions(curves, WIDE_SMALL_BATCH), fractions(curves, WIDE)),
     )
+
+
+def fractions(curves: TrainingCurves, panel: Panel) -> np.ndarray:
+    """How much of the time until its drop each run was on the plateau."""
+    return curves.plateaus[curves.plateaus.panel == panel.name].fraction.to_numpy()
+
+
+def early(curves: TrainingCurves, panel: Panel) -> Measured:
+    """Of the runs whose error dropped: the error at the last record up to a quarter of the time until then."""
+    records = curves.of(panel.name)
+    quarter = records.run.map(curves.plateaus.dropped_at.astype(float) / 4)
+    return median_within(records[records.step <= quarter].sort_values("step").groupby("run").fresh_error.last(), 1.0)
 
 
 def difference(first: np.ndarray, second: np.ndarray) -> Measured:
@@ -157,11 +150,11 @@ def middle(values: np.ndarray) -> float:
     return quantile(values, 0.5)
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
     """A row for each network, a column for each batch size."""
     figure, axes = panels(len(settings.networks), len(settings.batches), width=3.0, height=1.9)
     for axis, each in zip(axes.flat, settings.panels, strict=True):
-        draw_curves(axis, data.curves[data.curves.panel == each.name])
+        draw_curves(axis, curves.of(each.name))
         axis.set_title(f"({each.number}) {each.title}, batch {each.batch}, rate {each.rate:g}")
     for axis in axes[:, 0]:
         axis.set_ylabel("error on fresh points")
