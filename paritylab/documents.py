@@ -88,9 +88,14 @@ def _sync(folder: Path) -> None:
 OTHER_KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 
 
-def check_regular(path: Path) -> None:
-    """Says so if a path is no file but a pipe, a socket or a device, from which one might read for ever."""
+def other_kind(path: Path) -> str | None:
+    """What a path is if it is no file but a pipe, a socket or a device, from which one might read for ever."""
     with contextlib.suppress(OSError):  # what is not there, whoever opens it will say
-        kind = OTHER_KINDS.get(stat.S_IFMT(path.stat().st_mode))
-        if kind is not None:
-            raise ValueError(f"{path} is {kind}, and not a file. Put a file in its place.")
+        return OTHER_KINDS.get(stat.S_IFMT(path.stat().st_mode))
+    return None
+
+
+def check_regular(path: Path) -> None:
+    """Says so if nobody should read from a path; see `other_kind`."""
+    if (kind := other_kind(path)) is not None:
+        raise ValueError(f"{path} is {kind}, and not a file. Put a file in its place.")

@@ -73,7 +73,10 @@ def said_of(name: str, files: Mapping[str, str]) -> str:
 
 def joined(tables: Mapping[str, pa.Table]) -> pa.Table:
     """The rows of all tables, which are given by the names of their files; a column of several kinds becomes text."""
-    several = mixed({file: table.schema for file, table in tables.items()})
+    alike: dict[pa.Schema, dict[str, pa.Table]] = {}  # thousands of files have a few schemas
+    for file, table in tables.items():
+        alike.setdefault(table.schema, {})[file] = table
+    several = mixed({next(iter(group)): schema for schema, group in alike.items()})
     for name, files in several.items():
         if "lists" in files:
             raise ValueError(f"{said_of(name, files)}: no table holds both. Read them apart, or rename one of them.")
@@ -83,10 +86,7 @@ def joined(tables: Mapping[str, pa.Table]) -> pa.Table:
             table = table.set_column(table.column_names.index(name), name, table.column(name).cast(pa.string()))
         return table
 
-    alike: dict[pa.Schema, list[pa.Table]] = {}
-    for table in tables.values():
-        alike.setdefault(table.schema, []).append(table)
-    parts = (as_text(pa.concat_tables(group).combine_chunks()) for group in alike.values())
+    parts = (as_text(pa.concat_tables(group.values()).combine_chunks()) for group in alike.values())
     return pa.concat_tables(parts, promote_options="permissive").combine_chunks()
 
 

@@ -9,7 +9,6 @@ a hash in their names; there, Parquet's own checksums of pages are all that ther
 import hashlib
 import json
 import re
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
+from ..documents import other_kind
 from .canonical import digest
 
 FORMAT = 2
@@ -85,7 +85,7 @@ def inspect(path: Path) -> Shard:
     runs = table.column("run")
     if not pa.types.is_string(runs.type) or runs.null_count:
         raise DamagedShard("its runs have no names")
-    return Shard(tuple(runs.unique().to_pylist()), about, hashed)
+    return Shard(tuple(dict.fromkeys(runs.to_pylist())), about, hashed)
 
 
 def read(path: Path, plain: bool = False) -> pa.Table:
@@ -100,8 +100,8 @@ def read(path: Path, plain: bool = False) -> pa.Table:
 
 def _rows(path: Path, wanted: Callable[[pa.Schema, bool], list[str]]) -> tuple[pa.Table, bool]:
     """Some columns of a file whose content is what its name says, and whether the name says anything."""
-    if not stat.S_ISREG(path.stat().st_mode):  # a pipe would keep us waiting
-        raise DamagedShard("it is no file")
+    if (kind := other_kind(path)) is not None:
+        raise DamagedShard(f"it is {kind}")
     content, hashed = path.read_bytes(), HASHED.fullmatch(path.name)
     if hashed and hashed[1] != _hash(content):
         raise DamagedShard("its content is not what was written")

@@ -12,9 +12,9 @@ and writes no run that is already there. Should two shards hold the same run, on
 """
 
 import contextlib
-import itertools
 import json
 import os
+import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,8 +34,8 @@ from .shards import FORMAT, PARQUET, SUFFIXES, DamagedShard, Shard, encode, insp
 Looked = TypeVar("Looked")
 
 READABLE = (1, FORMAT)
-TOGETHER = 64
-"""How many shards a thread looks at before it turns to its fellows."""
+PROBED, MOSTLY = 64, 5
+"""How many shards tell how slow the disk is, and how many times as long as Python computes it is to take for that."""
 FOLDERS = ("runs", "failures", "leases", "unfinished", "aside")
 OURS = {*FOLDERS, "store.json"}
 """What another process that makes the same store may have put there already."""
@@ -85,7 +85,8 @@ class Store:
     def _note(self, name: str, shard: Shard) -> None:
         self._shards[name] = shard
         for run in shard.runs:
-            self._holder[run] = min(name, self._holder.get(run, name))
+            if self._holder.setdefault(run, name) > name:
+                self._holder[run] = name
 
     def _forget(self, names: Iterable[str]) -> None:
         """What only these shards held is missing from now on."""
@@ -102,18 +103,12 @@ class Store:
 
         One that is gone was merged into another in this moment.
         """
-
-        def tried(names: list[str]) -> list[Looked | BaseException]:
-            return [_or_error(look, self.folder / "runs" / name) for name in names]
-
-        ordered, found = sorted(names), dict[str, Looked]()
-        several = [ordered[first : first + TOGETHER] for first in range(0, len(ordered), TOGETHER)]
-        with ThreadPoolExecutor() as pool:
-            for name, seen in zip(ordered, itertools.chain.from_iterable(pool.map(tried, several)), strict=True):
-                if not isinstance(seen, BaseException):
-                    found[name] = seen
-                elif not isinstance(seen, FileNotFoundError):
-                    self._set_aside(self.folder / "runs" / name, seen)
+        paths, found = [self.folder / "runs" / name for name in sorted(names)], dict[str, Looked]()
+        for path, seen in zip(paths, _looks(look, paths), strict=True):
+            if not isinstance(seen, BaseException):
+                found[path.name] = seen
+            elif not isinstance(seen, FileNotFoundError):
+                self._set_aside(path, seen)
         return found
 
     def _set_aside(self, path: Path, error: BaseException) -> None:
@@ -192,7 +187,7 @@ class Store:
         """
         while True:
             with contextlib.suppress(LeaseLost), self._writing() as draft:
-                tables = self._tables(set(self._holder))
+                tables = self._tables()
                 old = set(self._shards)
                 groups = alike(tables)
                 merged = all(name.endswith(PARQUET) and self._shards[name].hashed for name in old)
@@ -213,16 +208,17 @@ class Store:
 
         A column that has texts in some shards and numbers in others is text; `paritylab store check` names those.
         """
-        tables = self._tables(set(self._holder if runs is None else runs), plain)
+        tables = self._tables(None if runs is None else set(runs), plain)
         return _in_order(joined(tables)) if tables else pa.table({"run": pa.array([], pa.string())})
 
-    def _tables(self, asked: set[str], plain: bool = False) -> dict[str, pa.Table]:
-        """The rows of these runs by the shards that they are in, each run once. Shards may be merged meanwhile."""
+    def _tables(self, asked: set[str] | None = None, plain: bool = False) -> dict[str, pa.Table]:
+        """The rows of all runs or these by the shards that they are in, each run once.
+
+        Shards may be merged meanwhile.
+        """
         found: dict[str, pa.Table] = {}
         while True:
-            wanted: dict[str, list[str]] = {}
-            for run in asked & self._holder.keys():
-                wanted.setdefault(self._holder[run], []).append(run)
+            wanted = {name: own for name, shard in self._shards.items() if (own := self._own(name, shard, asked))}
             if wanted.keys() <= found.keys():
                 break
             found |= self._each(wanted.keys() - found.keys(), lambda path: read(path, plain))
@@ -234,6 +230,10 @@ class Store:
             else found[name].filter(pc.is_in(found[name].column("run"), pa.array(names, pa.string())))
             for name, names in sorted(wanted.items())
         }
+
+    def _own(self, name: str, shard: Shard, asked: set[str] | None) -> list[str]:
+        """The runs for which this shard counts, of those that are asked for."""
+        return [run for run in shard.runs if self._holder[run] == name and (asked is None or run in asked)]
 
     def table(self) -> pd.DataFrame:
         """One row per run: what it was and how it ended; what was recorded is in `curves`."""
@@ -270,6 +270,20 @@ class Store:
 
     def __len__(self) -> int:
         return len(self._holder)
+
+
+def _looks(look: Callable[[Path], Looked], paths: list[Path]) -> Iterator[Looked | BaseException]:
+    """What each look gives, or its error.
+
+    Threads are for disks that keep us waiting, as over a network: where Python has to compute, they take twice as long.
+    """
+    begun, computed = time.perf_counter(), time.thread_time()
+    yield from [_or_error(look, path) for path in paths[:PROBED]]
+    if time.perf_counter() - begun < MOSTLY * (time.thread_time() - computed):
+        yield from (_or_error(look, path) for path in paths[PROBED:])
+        return
+    with ThreadPoolExecutor() as pool:
+        yield from pool.map(lambda path: _or_error(look, path), paths[PROBED:])
 
 
 def _or_error(look: Callable[[Path], Looked], path: Path) -> Looked | BaseException:

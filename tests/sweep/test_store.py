@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import os
 import resource
+import threading
 import time
 
 import numpy as np
@@ -15,8 +16,8 @@ import pytest
 
 from paritylab.sweep import Store
 from paritylab.sweep.rows import curves_of, joined
-from paritylab.sweep.shards import FORMAT
-from paritylab.sweep.store import write_whole
+from paritylab.sweep.shards import FORMAT, DamagedShard
+from paritylab.sweep.store import PROBED, _looks, write_whole
 
 
 def rows(*names: str, **columns) -> pa.Table:
@@ -288,3 +289,16 @@ def test_failures_are_kept_until_they_are_forgotten(store):
     store.forget_failure("one")
     store.forget_failure("never was")
     assert store.failures() == {}
+
+
+def test_only_where_the_disk_keeps_us_waiting_do_threads_look(tmp_path):
+    def waits(path):
+        time.sleep(0.002)
+        if path.name == "70":
+            raise DamagedShard("torn")
+        return int(path.name), threading.get_ident()
+
+    found = [*_looks(waits, [tmp_path / str(number) for number in range(80)])]
+    assert str(found.pop(70)) == "torn"
+    assert [number for number, _ in found] == [number for number in range(80) if number != 70]
+    assert len({thread for _, thread in found[:PROBED]}) == 1 < len({thread for _, thread in found})
