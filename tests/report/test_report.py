@@ -34,7 +34,7 @@ def out(tmp_path) -> Path:
             figure.savefig(folder / f"squares.{kind}")
         plt.close(figure)
         (folder / "runs.csv").write_text("x\n1\n")
-        names = ("claim", "expected", "measured", "interval", "verdict", "recorded", "explanation")
+        names = ("claim", "paper", "theory", "measured", "interval", "verdict", "recorded", "explanation")
         more = {"statement": "Squares <b>grow</b>.", "region": "9 to 10", "scale": scale, "seconds": 3.4}
         about = {
             "experiment": "toys/squares",
@@ -77,7 +77,7 @@ OF_CLAIMS = {
     "recorded": "<script>",
     "interval": [1, 2, 3],
     "measured": "many",
-    "expected": {},
+    "paper": {},
     "region": None,
     "seconds": None,
 }
