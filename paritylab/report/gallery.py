@@ -103,8 +103,8 @@ def _judge_again(about: dict[str, Any], gallery: Path) -> None:
         row |= {"paper": claim.paper, "theory": claim.theory, "explanation": claim.explanation}
         row["recorded"] = recorded(about["experiment"], claim, "paper")
         if data is not None:
-            row["interval"] = list(claim.measure(data).interval)
-            row["verdict"] = judge(claim.region, row["interval"])
+            interval = claim.measure(data).interval
+            row |= {"interval": list(interval), "verdict": judge(claim.region, interval)}
     write_whole(gallery / about["experiment"].replace("/", "-") / ABOUT, document(about))
 
 

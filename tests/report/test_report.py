@@ -15,10 +15,10 @@ from paritylab.documents import document
 from paritylab.report.page import write_report
 
 CLAIMS = [
-    ("toys/squares/grow", -2.0, 9.2, [8.9, 9.5], "holds", "holds", ""),
-    ("toys/squares/shrink", None, 100.0, [99.0, 101.0], "fails", "fails", "They <grow> & do not shrink."),
-    ("toys/squares/stay", "-5 or so", 12.5, [None, 13.0], "inconclusive", "holds", ""),
-    ("toys/squares/vanish", -10.0, None, [2.0, None], "inconclusive", None, ""),
+    ("toys/squares/grow", -2.0, 9.0, 9.2, [8.9, 9.5], "holds", "holds", ""),
+    ("toys/squares/shrink", None, 98.0, 100.0, [99.0, 101.0], "fails", "fails", "They <grow> & do not shrink."),
+    ("toys/squares/stay", "-5 or so", None, 12.5, [None, 13.0], "inconclusive", "holds", ""),
+    ("toys/squares/vanish", -10.0, None, None, [2.0, None], "inconclusive", None, ""),
 ]
 
 
@@ -78,6 +78,7 @@ OF_CLAIMS = {
     "interval": [1, 2, 3],
     "measured": "many",
     "paper": {},
+    "theory": [],
     "region": None,
     "seconds": None,
 }
