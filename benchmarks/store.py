@@ -110,5 +110,5 @@ def main(runs: int, jobs: int, other: Path | None = None) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    numbers = [int(word) for word in sys.argv[1:3]]
-    print(json.dumps(main(*(numbers or [100_000, 500]), *map(Path, sys.argv[3:])), indent=1))
+    runs, jobs = map(int, sys.argv[1:3] or ("100_000", "500"))
+    print(json.dumps(main(runs, jobs, *map(Path, sys.argv[3:])), indent=1))

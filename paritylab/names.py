@@ -1,6 +1,7 @@
 """From names, on a command line or in a file, to the objects they stand for."""
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import paritylab as pl
@@ -11,6 +12,7 @@ from .distributions.random import with_noise
 from .registry import NETWORKS, TARGETS, TRAIN_DEFAULTS, WITHOUT_DEGREE, nearest
 from .targets.parity import check_size
 from .training.named import make_network, takes_degree
+from .training.once import once_for_a_shape
 from .training.plans import Plan, Task
 from .training.train import plan
 
@@ -31,12 +33,22 @@ def plan_from_names(names: Mapping[str, Any], labels: Mapping[str, Any] | None =
         *("loss", "optimizer"),
     )
     made = plan(
-        make_task(names["target"], names["n"], k, support, names["noise"]),
-        make_network(names["network"], names["n"], k, names["width"], names["init"]),
+        _made(make_task, names["target"], names["n"], k, _plain(support), names["noise"]),
+        _made(make_network, names["network"], names["n"], k, _plain(names["width"]), names["init"]),
         labels={name: str(value) if isinstance(value, list) else value for name, value in (labels or {}).items()},
         **{name: names[name] for name in passed_on},
     )
     return made, k
+
+
+@functools.lru_cache(maxsize=1000, typed=True)
+def _made(make: Callable[..., Any], *words: Any) -> Any:
+    """Points of a sweep with the same words share what is made of them."""
+    return make(*([*word] if isinstance(word, tuple) else word for word in words))
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def check_degree_is_used(target: str, network: str, k: int | None) -> None:
@@ -83,5 +95,11 @@ def make_task(target: str, n: int, k: int, support: list[int] | None, noise: flo
         check_size(n, k)
     if target in fixed and (target != "parity" or support is not None):
         return with_noise(pl.Uniform(fixed[target]()), noise)
-    drawn[target](root_key(0))  # wrong sizes are said here, outside of any tracing
+    _check_draw(drawn[target])
     return drawn[target]
+
+
+@once_for_a_shape
+def _check_draw(task: pl.RandomTask) -> None:
+    """Wrong sizes are said here, outside of any tracing."""
+    task(root_key(0))

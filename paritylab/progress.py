@@ -2,9 +2,15 @@
 
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+Thing = TypeVar("Thing")
+
+SILENT_SECONDS = 3.0
+"""Between two lines of `counted`, and before the first."""
 
 
 class Status(NamedTuple):
@@ -32,6 +38,16 @@ def watched() -> bool:
     if sys.stderr.isatty():
         return True
     return "ipykernel" in sys.modules and importlib.util.find_spec("ipywidgets") is not None
+
+
+def counted(things: Sequence[Thing], words: str) -> Iterator[Thing]:
+    """The things in their order; now and then a line says how many of them are behind us, as "3 of 9 <words>"."""
+    said, told = time.monotonic(), watched()
+    for done, thing in enumerate(things):
+        if told and time.monotonic() - said >= SILENT_SECONDS:
+            said = time.monotonic()
+            print(f"paritylab: {done:,} of {len(things):,} {words}", file=sys.stderr, flush=True)
+        yield thing
 
 
 @contextmanager

@@ -93,6 +93,8 @@ class ExperimentEntry(NamedTuple):
     """How long it takes at quick scale on two cores, compilation included."""
     headline: bool = False
     """Whether it belongs to the headline set: one deciding experiment per paper."""
+    settings: str = "SETTINGS"
+    """The name of its settings, where several experiments share a module."""
 
 
 EXPERIMENTS = {
@@ -115,7 +117,10 @@ EXPERIMENTS = {
         "hidden_progress.figure3", "flat loss and accuracy while the weights move, and a measure of it", 25
     ),
     "hidden-progress/fig4-left": ExperimentEntry(
-        "hidden_progress.figure4_left", "time against width on the (40, 3)-parity: no parallel speed-up", 45
+        "hidden_progress.width_times",
+        "time against width on the (40, 3)-parity: no parallel speed-up",
+        45,
+        settings="FIGURE4_LEFT",
     ),
     "hidden-progress/fig4-right": ExperimentEntry(
         "hidden_progress.figure4_right", "training on a finite sample: grokking", 35
@@ -154,7 +159,7 @@ EXPERIMENTS = {
         "hidden_progress.figure13", "loss, weights and progress measure at several batch sizes", 60
     ),
     "hidden-progress/fig14": ExperimentEntry(
-        "hidden_progress.figure14", "time against width for n = 30, 40, 50, as boxes", 65
+        "hidden_progress.width_times", "time against width for n = 30, 40, 50, as boxes", 65, settings="FIGURE14"
     ),
     "hidden-progress/fig15": ExperimentEntry(
         "hidden_progress.figure15", "finite samples: size of the sample against weight decay", 40
@@ -214,11 +219,13 @@ EXPERIMENTS = {
     "symmetry/fig3": ExperimentEntry("symmetry.figure3", "large steps: fast, at the expense of the true error", 30),
     "symmetry/fig4": ExperimentEntry("symmetry.figure4", "the confidence beta = 0 does not hurt", 20),
     "symmetry/fig5": ExperimentEntry(
-        "symmetry.figure5", "parity of all bits from the symmetric start and from a random one", 60
+        "symmetry.starts", "parity of all bits from the symmetric start and from a random one", 60, settings="FIGURE5"
     ),
-    "symmetry/fig6": ExperimentEntry("symmetry.figure6", "the same for random symmetric functions", 45),
-    "symmetry/fig7": ExperimentEntry("symmetry.figure7", "flipped labels in the sample", 25),
-    "symmetry/fig8": ExperimentEntry("symmetry.figure8", "shifted inputs", 25),
+    "symmetry/fig6": ExperimentEntry(
+        "symmetry.starts", "the same for random symmetric functions", 45, settings="FIGURE6"
+    ),
+    "symmetry/fig7": ExperimentEntry("symmetry.corrupted", "flipped labels in the sample", 25, settings="FIGURE7"),
+    "symmetry/fig8": ExperimentEntry("symmetry.corrupted", "shifted inputs", 25, settings="FIGURE8"),
     "symmetry/beyond": ExperimentEntry(
         "symmetry.beyond", "how far the symmetric start reaches: Adam, batches, activations, other functions", 60
     ),

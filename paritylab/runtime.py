@@ -6,6 +6,7 @@ on disk between processes. `JAX_COMPILATION_CACHE_DIR` (JAX's own variable) move
 """
 
 import contextlib
+import functools
 import math
 import os
 from collections.abc import Iterator
@@ -56,6 +57,11 @@ def memory() -> int:
                 f"PARITYLAB_MEMORY is a number of GiB above 0, got {echo(given)}. Unset it to use all memory."
             )
         return int(size * 2**30)
+    return _of_the_machine()
+
+
+@functools.cache  # every plan asks
+def _of_the_machine() -> int:
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([there, *_limits_of_groups(Path("/proc/self/cgroup"), CONTROL_GROUPS)])
 

@@ -91,7 +91,7 @@ def test_every_interval_holds_the_true_value_in_94_of_100(interval, draw, truth,
 
 def test_a_bootstrap_of_the_best_is_too_narrow():
     """Why it was given up: of four equally good rates the best in the sample is too good."""
-    from paritylab.experiments.hidden_progress.grid import best_t10
+    from paritylab.experiments.hidden_progress.shared.measures import best_t10
 
     rng, truth = np.random.default_rng(0), -math.log(0.9)
     samples = [rng.exponential(size=(100, 4)) for _ in range(60)]

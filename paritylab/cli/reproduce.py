@@ -36,6 +36,7 @@ def reproduce(
         ),
     ] = None,
     executor: Annotated[str | None, typer.Option(help="A Dask cluster: dask://HOST:PORT. This machine if not.")] = None,
+    record: Annotated[bool, typer.Option("--record", help="Write the verdicts down as those that are known.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Reproduce figures and tables of the papers, judge what they claim, and write a report."""
@@ -62,6 +63,8 @@ def reproduce(
     rows = {row["claim"]: row for row in known if row["scale"] == scale and named(row, wanted)}
     ledger = [*(rows | {row["claim"]: row for row in done.claims}).values()]
     news = [row for row in ledger if row["recorded"] not in (None, row["verdict"])]
+    if record:
+        code = code or record_verdicts(out, wanted, scale)
     page = None if code else str(out / REPORT)
     if as_json:
         print_json({"claims": ledger, "report": page, **({"interrupted": True} if done.interrupted else {})})
@@ -72,6 +75,20 @@ def reproduce(
     if not as_json and page:
         typer.echo(page)
     raise typer.Exit(INTERRUPTED if done.interrupted else FAILED if news or done.trouble else code)
+
+
+def record_verdicts(out: Path, wanted: list[str], scale: str) -> int:
+    """Writes down what the experiments of a folder found; the exit code."""
+    import datetime
+
+    from ..experiments.accounts import found_in
+    from ..experiments.verdicts import record
+
+    mine = [about for about in found_in(out) if about["experiment"] in wanted and about["scale"] == scale]
+    with kind_to_wrong_input():
+        for path in record(mine, datetime.date.today()):
+            typer.echo(f"paritylab: recorded in {path}", err=True)
+    return 0
 
 
 def say_damaged(damaged: "list[Damaged]", out: Path, wanted: list[str], scale: str) -> None:
@@ -166,7 +183,8 @@ def print_ledger(ledger: list[dict[str, Any]]) -> None:
     rows = [
         [
             row["claim"],
-            shown(row["expected"]),
+            shown(row["paper"]),
+            shown(row["theory"]),
             shown(row["measured"]),
             f"{shown(row['interval'][0])} to {shown(row['interval'][1])}",
             row["region"],
@@ -175,7 +193,7 @@ def print_ledger(ledger: list[dict[str, Any]]) -> None:
         for row in ledger
     ]
     if rows:
-        table(rows, ["claim", "paper", "ours", "95% interval", "accepted", "verdict"])
+        table(rows, ["claim", "paper", "theory", "ours", "95% interval", "accepted", "verdict"])
 
 
 @app.command()

@@ -104,6 +104,8 @@ def checked(about: Any, folder: Path) -> Account:
         raise ValueError("it has lists inside lists without end")
     _check_fields(about, ACCOUNT)
     for claim in about["claims"]:
+        if isinstance(claim, dict) and "expected" in claim:  # as it was called before there was a theory beside it
+            claim |= {"paper": claim.pop("expected"), "theory": None}
         _check_fields(claim, CLAIM)
     for name in about["figures"]:
         path = folder / name
@@ -162,7 +164,8 @@ def _is_table(value: Any) -> bool:
 VERDICTS = get_args(Verdict)
 CLAIM: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("claim", "statement", "region", "explanation", "scale"), _is_text),
-    "expected": _is_plain,
+    "paper": _is_plain,
+    "theory": _is_plain,
     "measured": _is_number_or_none,
     "interval": lambda value: _all(_is_number_or_none)(value) and len(value) == 2,
     "verdict": lambda value: value in VERDICTS,

@@ -5,17 +5,19 @@ An experiment is a module with
 - a docstring: the paper's paragraph, its settings, and what to know about them;
 - `SETTINGS`: what it runs with, at `quick` and at `paper` scale;
 - `plan(settings)`: the plans and calls that it needs, for a sweep;
-- `claims(settings)`: the checkable sentences, each with an acceptance region, written before the run;
-- `measure(settings, results)`: our value of each claim, with an interval;
-- `plot(settings, results)`: its figures by name, the paper's values drawn in.
+- `read(settings, results)`: what its claims and figures are computed from, once (optional; else the table of runs);
+- `claims(settings)`: the checkable sentences, each with an acceptance region and how it is measured;
+- `plot(settings, data)`: its figures by name, the paper's values drawn in.
 
-It is entered in `registry.EXPERIMENTS`, and contains no loop over runs.
+It is entered in `registry.EXPERIMENTS`, and contains no loop over runs. Figures that differ in numbers alone share a
+module; each has settings of its own, which the registry names.
 """
 
 import importlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, get_args, runtime_checkable
 
 from ..registry import EXPERIMENTS, nearest
@@ -53,25 +55,6 @@ def within_factor(value: int | float, factor: int | float) -> Region:
     return Region(value / factor, value * factor)
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A checkable sentence of a paper, in our words."""
-
-    name: str
-    """What comes after the experiment's name in its id."""
-    statement: str
-    expected: int | float | str | None
-    """The paper's value, if it prints one."""
-    region: Region
-    recorded: Mapping[Scale, Verdict] | Verdict = "holds"
-    """The verdict that is known; another is news. At a scale that it does not name, none is known yet."""
-    explanation: str = ""
-    """Our best explanation, where it does not hold."""
-
-    def recorded_at(self, scale: Scale) -> Verdict | None:
-        return self.recorded if isinstance(self.recorded, str) else self.recorded.get(scale)
-
-
 class Measured(NamedTuple):
     """Our value, and an interval that holds the true one with 95%."""
 
@@ -79,9 +62,28 @@ class Measured(NamedTuple):
     interval: Interval
 
 
-def exactly(value: float) -> Measured:
-    """A value that no chance entered."""
-    return Measured(value, (value, value))
+@dataclass(frozen=True)
+class Claim:
+    """A checkable sentence of a paper, in our words. It measures itself.
+
+    **Arguments:**
+
+    - `name`: what comes after the experiment's name in its id.
+    - `statement`: the sentence, which ends with what is measured.
+    - `paper`: the value that the paper prints, if it prints one.
+    - `region`: the values that it allows, written before the run.
+    - `measure`: our value with its interval, a function of what the experiment's `read` returns; see `measures`.
+    - `theory`: the value of a closed form or an exact enumeration, where we have one.
+    - `explanation`: our best explanation, where it does not hold.
+    """
+
+    name: str
+    statement: str
+    paper: int | float | str | None
+    region: Region
+    measure: Callable[[Any], Measured]
+    theory: int | float | str | None = None
+    explanation: str = ""
 
 
 def judge(region: Region, interval: Interval) -> Verdict:
@@ -100,23 +102,39 @@ def judge(region: Region, interval: Interval) -> Verdict:
 
 @runtime_checkable
 class Experiment(Protocol):
-    """What the module of an experiment defines."""
+    """What the module of an experiment defines; `read` may be missing."""
 
     __doc__: str | None
     SETTINGS: Mapping[str, Any]
 
     def plan(self, settings: Any) -> Iterable[Plan | Call]: ...
-    def claims(self, settings: Any) -> list[Claim]: ...
-    def measure(self, settings: Any, results: Results) -> dict[str, Measured]: ...
-    def plot(self, settings: Any, results: Results) -> "dict[str, Figure]": ...
+    def claims(self, settings: Any) -> Iterable[Claim]: ...
+    def plot(self, settings: Any, data: Any) -> "dict[str, Figure]": ...
+
+
+def read(experiment: Experiment, settings: Any, results: Results) -> Any:
+    """What the claims and figures of an experiment are computed from."""
+    own: Callable[[Any, Results], Any] | None = getattr(experiment, "read", None)
+    return results.table() if own is None else own(settings, results)
+
+
+def measured(experiment: Experiment, settings: Any, data: Any) -> dict[Claim, Measured]:
+    """Our value of each claim."""
+    claims = [*experiment.claims(settings)]
+    if len({claim.name for claim in claims}) < len(claims):
+        raise AssertionError(f"Two claims have one name: {[claim.name for claim in claims]}.")
+    return {claim: claim.measure(data) for claim in claims}
 
 
 def load(name: str) -> Experiment:
-    """The module of an experiment."""
+    """An experiment by name."""
     if name not in EXPERIMENTS:
         raise ValueError(nearest("experiment", name, EXPERIMENTS))
-    module = importlib.import_module(f"{__package__}.{EXPERIMENTS[name].module}")
-    return cast(Experiment, module)
+    entry = EXPERIMENTS[name]
+    module = importlib.import_module(f"{__package__}.{entry.module}")
+    if entry.settings == "SETTINGS":
+        return cast(Experiment, module)
+    return cast(Experiment, SimpleNamespace(**{**vars(module), "SETTINGS": getattr(module, entry.settings)}))
 
 
 def chosen(names: Iterable[str]) -> list[str]:

@@ -23,7 +23,8 @@ from ..sweep.schedule import Job, Scheduler
 from ..sweep.store import Store
 from ..sweep.sweep import Results, Sweep
 from .accounts import ABOUT, LEDGER, Account, found_in
-from .base import Claim, Experiment, Measured, Scale, judge, load
+from .base import Claim, Measured, Scale, judge, load, measured, read
+from .verdicts import recorded
 
 ORIGIN = ("version", "commit", "device", "python", "jax", "matmul_precision")
 JOB = ("what", "runs", "started", "training_seconds", "seconds", "flags")
@@ -113,11 +114,10 @@ def account_of(
     experiment = load(name)
     settings = experiment.SETTINGS[scale]
     seconds = sum(job["seconds"] for job in jobs)
-    claims = [
-        row_of(name, claim, measured, scale, seconds) for claim, measured in judged(experiment, settings, results)
-    ]
+    data = read(experiment, settings, results)
+    claims = [row_of(name, *each, scale, seconds) for each in measured(experiment, settings, data).items()]
     with plt.rc_context(LOOK):
-        figures = experiment.plot(settings, results)
+        figures = experiment.plot(settings, data)
     about = {
         "experiment": name,
         "title": EXPERIMENTS[name].title,
@@ -157,25 +157,18 @@ class IncompleteError(RuntimeError):
         super().__init__(f"{results.missing} runs of {name} are missing ({last}); the others are kept.")
 
 
-def judged(experiment: Experiment, settings: Any, results: Results) -> list[tuple[Claim, Measured]]:
-    """Each claim with our value. What is claimed is measured, and nothing else."""
-    claims, measured = experiment.claims(settings), experiment.measure(settings, results)
-    if [claim.name for claim in claims] != list(measured):
-        raise AssertionError(f"Claims and measurements differ: {[c.name for c in claims]} and {list(measured)}.")
-    return [(claim, measured[claim.name]) for claim in claims]
-
-
-def row_of(name: str, claim: Claim, measured: Measured, scale: Scale, seconds: float) -> dict[str, Any]:
+def row_of(name: str, claim: Claim, ours: Measured, scale: Scale, seconds: float) -> dict[str, Any]:
     """A row of the ledger."""
     return {
         "claim": f"{name}/{claim.name}",
         "statement": claim.statement,
-        "expected": claim.expected,
+        "paper": claim.paper,
+        "theory": claim.theory,
         "region": str(claim.region),
-        "measured": measured.value,
-        "interval": list(measured.interval),
-        "verdict": judge(claim.region, measured.interval),
-        "recorded": claim.recorded_at(scale),
+        "measured": ours.value,
+        "interval": list(ours.interval),
+        "verdict": judge(claim.region, ours.interval),
+        "recorded": recorded(name, claim, scale),
         "explanation": claim.explanation,
         "scale": scale,
         "seconds": seconds,

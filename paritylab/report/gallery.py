@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from ..distributions.images import rgb_image
 from ..documents import document, make_folder, write_whole
 from ..experiments.accounts import ABOUT, check_inside, checked, found_in, loaded, place_of, sift
-from ..experiments.base import judge, load
+from ..experiments.base import judge, load, read
+from ..experiments.verdicts import recorded
 from ..registry import PAPERS
 from ..sweep.sweep import Results
 from .page import number
@@ -23,6 +24,7 @@ LARGEST = 2_000_000
 """Bytes of one exhibit's table."""
 LEFT_OUT = ("run", "worker")
 """Columns that no claim needs; names of runs do not compress."""
+COLUMNS = ("claim", "paper", "theory", "ours", "95% interval", "accepted", "verdict")
 OF_EACH_RUN = ("seed", "steps", "error", "job")
 
 
@@ -93,15 +95,16 @@ def _judge_again(about: dict[str, Any], gallery: Path) -> None:
     """Intervals, verdicts and explanations as the experiment has them now: better than at its runs, perhaps."""
     experiment = load(about["experiment"])
     settings = experiment.SETTINGS["paper"]
-    known = {claim.name: claim for claim in experiment.claims(settings)}
-    measured = experiment.measure(settings, results_of(about, gallery)) if about["curves_kept"] else {}
+    known = {f"{about['experiment']}/{claim.name}": claim for claim in experiment.claims(settings)}
+    data = read(experiment, settings, results_of(about, gallery)) if about["curves_kept"] else None
     for row in about["claims"]:
-        name = row["claim"].removeprefix(f"{about['experiment']}/")
-        if name in known:
-            row["explanation"], row["recorded"] = known[name].explanation, known[name].recorded_at("paper")
-        if name in known and name in measured:
-            row["interval"] = list(measured[name].interval)
-            row["verdict"] = judge(known[name].region, measured[name].interval)
+        if (claim := known.get(row["claim"])) is None:
+            continue
+        row |= {"paper": claim.paper, "theory": claim.theory, "explanation": claim.explanation}
+        row["recorded"] = recorded(about["experiment"], claim, "paper")
+        if data is not None:
+            interval = claim.measure(data).interval
+            row |= {"interval": list(interval), "verdict": judge(claim.region, interval)}
     write_whole(gallery / about["experiment"].replace("/", "-") / ABOUT, document(about))
 
 
@@ -124,7 +127,7 @@ def _exhibit(about: dict[str, Any]) -> str:
     origins = "; ".join(f"{each.get('device')}, commit {str(each.get('commit'))[:10]}" for each in about["origins"])
     return (
         f"## {name}: {about['title']}\n\n{pictures}\n\n"
-        f"| claim | paper | ours | 95% interval | accepted | verdict |\n|---|---|---|---|---|---|\n{rows}\n{why}\n\n"
+        f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n{rows}\n{why}\n\n"
         f"{origins}; {about['seconds']:.0f} s of work. `{about['command']}`\n"
     )
 
@@ -133,7 +136,8 @@ def _row(claim: dict[str, Any]) -> str:
     low, high = claim["interval"]
     cells = (
         claim["statement"],
-        number(claim["expected"]),
+        number(claim["paper"]),
+        number(claim["theory"]),
         number(claim["measured"]),
         f"{number(low)} to {number(high)}",
         claim["region"],

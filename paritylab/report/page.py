@@ -79,7 +79,7 @@ def line_of(about: dict[str, Any]) -> str:
     return f'<li><a href="#{place}">{escape(about["experiment"])}</a>, {escape(about["title"])}: {said}</li>'
 
 
-COLUMNS = ("claim", "verdict", "statement", "paper", "ours", "95% interval", "accepted", "scale", "time")
+COLUMNS = ("claim", "verdict", "statement", "paper", "theory", "ours", "95% interval", "accepted", "scale", "time")
 
 
 def ledger(claims: list[dict[str, Any]]) -> str:
@@ -101,7 +101,8 @@ def row(claim: dict[str, Any]) -> str:
         (claim["claim"], f'<a href="#{escape(claim["scale"])}/{anchor}">{escape(claim["claim"])}</a>'),
         (verdict, f'<span class="verdict {verdict}">{VERDICTS[verdict]}</span>{changed}'),
         (claim["statement"], escape(claim["statement"]) + why),
-        (claim["expected"], number(claim["expected"])),
+        (claim["paper"], number(claim["paper"])),
+        (claim["theory"], number(claim["theory"])),
         (claim["measured"], number(claim["measured"])),
         (low, f"{number(low)} to {number(high)}"),
         (claim["region"], escape(claim["region"])),

@@ -13,7 +13,7 @@ import hashlib
 import importlib
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,19 @@ def canonical(thing: Any) -> Any:
         f"A {type(thing).__module__}.{type(thing).__qualname__} cannot be written down, so its results could not be "
         "found again. Use numbers, strings, lists, arrays, dataclasses (an eqx.Module is one) and named functions."
     )
+
+
+def canonical_each(things: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    """The forms of dataclasses of one type; a part that several of them share is looked at once."""
+    known: dict[int, Any] = {}
+    for thing in things:
+        form = {"type": _qualified(type(thing))}
+        for field in dataclasses.fields(thing):
+            part = getattr(thing, field.name)
+            if id(part) not in known:
+                known[id(part)] = canonical(part)
+            form[field.name] = known[id(part)]
+        yield form
 
 
 def digest(form: Any) -> str:

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 from ..documents import check_regular
 from ..names import plan_from_names
+from ..progress import counted
 from ..registry import TRAIN_DEFAULTS, nearest
 from .conditions import Point, condition
 from .functions import Located, load, locate, parameters_of
@@ -103,7 +104,10 @@ def sweep_of(file: SweepFile) -> Sweep:
         function = load(file.function)
         _check_names(f"setting of {file.job}", file.points[0], parameters_of(function))
         return Sweep(Call(function, point) for point in file.points)
-    return Sweep(plan_from_names({**TRAIN_DEFAULTS, **_said(point)}, labels=_told(point))[0] for point in file.points)
+    return Sweep(
+        plan_from_names({**TRAIN_DEFAULTS, **_said(point)}, labels=_told(point))[0]
+        for point in counted(file.points, "points are planned")
+    )
 
 
 def _told(point: Point) -> Point:

@@ -11,7 +11,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from jaxtyping import Int
 
 from ..demands import check_whole
 from ..manifest import manifest
-from ..progress import Progress
+from ..progress import Progress, counted
 from .canonical import digest
 from .executors import JobTimeout, WorkerError, WorkersCannotStart, WorkStopped, submit_within
 from .parcels import pack, unpack
@@ -43,13 +43,13 @@ class Job(NamedTuple):
     runs: Int[np.ndarray, " runs"]
 
 
-def jobs_of(works: Iterable[AbstractWork], platform: str, runs_per_job: int | None = None) -> list[Job]:
+def jobs_of(works: Sequence[AbstractWork], platform: str, runs_per_job: int | None = None) -> list[Job]:
     """All runs, cut into jobs; the same for everyone who asks, so that leases on jobs have a meaning.
 
     The longest come first, so that none of them is left at the end with one worker.
     """
     jobs, lengths = [], []
-    for work in works:
+    for work in counted(works, "shapes are cut into jobs"):
         size = work.runs_per_job(platform) if runs_per_job is None else runs_per_job
         seconds = np.nan_to_num(work.seconds(platform)) / max(len(work), 1)
         first = 0

@@ -151,18 +151,14 @@ class Sweep:
 
     def _complain(self, results: Results, store: Store) -> None:
         """Raises if nothing came out, and warns if some runs are missing."""
-        where = store.folder / "failures"
-        why = results.failures[0].reason if results.failures else f"no job failed; see {store.folder / 'aside'}"
+        if results.failures:
+            why = f"failed jobs: {len(results.failures)}, the first with {results.failures[0].reason}"
+            where = f"the tracebacks are in {store.folder / 'failures'}"
+        else:
+            why, where = "no job failed, but what was written could not be read", f"see {store.folder / 'aside'}"
         if results.missing == len(self):
-            raise SweepFailed(
-                f"All jobs of this sweep failed, the first with {why}; the tracebacks are in {where}. Mend what "
-                "they say and run it again."
-            )
-        warnings.warn(
-            f"{results.missing} of {len(self)} runs are missing (failed jobs: {len(results.failures)}, the first "
-            f"with {why}); the tracebacks are in {where}.",
-            stacklevel=3,
-        )
+            raise SweepFailed(f"No run of this sweep is there ({why}); {where}. Mend what is wrong and run it again.")
+        warnings.warn(f"{results.missing} of {len(self)} runs are missing ({why}); {where}.", stacklevel=3)
 
     def results(self, store: Store, failures: Iterable[Failure] = ()) -> Results:
         """What the store has of this sweep, done or not."""

@@ -23,7 +23,7 @@ from ..runtime import make_room_for_programs
 from ..training.outcomes import Outcome
 from ..training.plans import Cell, Plan
 from ..training.runs import Runs
-from .canonical import RESULTS, canonical, digest
+from .canonical import RESULTS, canonical, canonical_each, digest
 from .rows import joined, with_plain_texts
 from .store import Store
 
@@ -114,7 +114,7 @@ class Training(AbstractWork):
 
     @functools.cached_property
     def names(self) -> list[str]:
-        cells = [digest({"train": canonical(cell), "results": RESULTS}) for cell in self.plan.cells]
+        cells = [digest({"train": form, "results": RESULTS}) for form in canonical_each(self.plan.cells)]
         seeds = zip(*(each.tolist() for each in self.plan.seeds), strict=True)
         return [
             hashlib.sha256(f"{cells[cell]} {target} {init} {data}".encode()).hexdigest()[:32]
@@ -181,7 +181,7 @@ class Training(AbstractWork):
         return steps * self.plan.size(platform).step_bytes / BYTES_PER_SECOND[platform]
 
     def configuration(self) -> list[Any]:
-        return [canonical(cell) for cell in self.plan.cells]
+        return [*canonical_each(self.plan.cells)]
 
     def perform(self) -> Rows:
         started = time.perf_counter()

@@ -1,6 +1,5 @@
 """What a call of `plan` cannot mean is said before anything is traced, in one sentence."""
 
-import dataclasses
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,8 +18,10 @@ from ..distributions.points import wrong_label
 from ..runtime import check_memory
 from ..targets.base import AbstractTarget
 from .footprint import A_RUN
+from .once import is_ours, once_for_a_shape
 from .optimizers import check_rule, spread
 from .records import AbstractRecord
+from .rules import network_made_by
 from .runs import RESULT_COLUMNS
 
 MOST_RUNS = 10**8
@@ -50,12 +51,12 @@ def check_labels(task: Any, target_seeds: Int[np.ndarray, " runs"]) -> None:
 
     The lab's own targets and distributions give none (their tests say so); what a user wrote is asked.
     """
-    if _ours(task):
+    if is_ours(task):
         return
     fixed = isinstance(task, AbstractDistribution)
     for seed in [0] if fixed else np.unique(target_seeds)[:TASKS_SEEN]:
         law = task if fixed else task(root_key(np.uint32(seed)))
-        if _ours(law):
+        if is_ours(law):
             continue
         points = int(np.clip(2**22 // law.n, 64, LABELS_SEEN))
         for part in (law, law.clean()):
@@ -65,16 +66,6 @@ def check_labels(task: Any, target_seeds: Int[np.ndarray, " runs"]) -> None:
                     f"The labels of a task are -1 or +1, and {brief(law):.120} gives {wrong}. Write 0 and 1 as "
                     "2 * y - 1, and a real function as its sign, with a rule for 0."
                 )
-
-
-def _ours(thing: Any) -> bool:
-    """Whether all that a distribution is made of is defined in the lab."""
-    if dataclasses.is_dataclass(thing):
-        parts = [getattr(thing, field.name) for field in dataclasses.fields(thing)]
-        return type(thing).__module__.startswith("paritylab.") and all(map(_ours, parts))
-    if isinstance(thing, tuple | list):
-        return all(map(_ours, thing))
-    return not callable(thing) or (getattr(thing, "__module__", None) or "").startswith("paritylab.")
 
 
 def check_network(network: Any, n: int) -> None:
@@ -89,7 +80,7 @@ def check_network(network: Any, n: int) -> None:
         "`def recipe(n, *, key): return ...` that makes one."
     )
     try:
-        made = eqx.filter_eval_shape(network, n, key=root_key(0))
+        made = network_made_by(network, n)
     except (TypeError, ValueError, AttributeError, IndexError) as error:
         if isinstance(network, eqx.Module) and _maps_points(network, n):
             raise TypeError(instance) from error
@@ -112,7 +103,7 @@ def _takes_n_and_key(network: Any) -> bool:
 def check_layers(network: Any, n: int, *axes: list[Any]) -> None:
     """Rates and decays by layers name layers that the network has."""
     if named := [value for axis in axes for value in axis if isinstance(value, Mapping)]:
-        made = eqx.filter_eval_shape(network, n, key=root_key(0))
+        made = network_made_by(network, n)
         for value in named:
             if wrong := [name for name in value if not isinstance(name, str)]:
                 raise TypeError(f"A layer is named by a text, such as 'hidden', got {echo(wrong[0])}.")
@@ -151,11 +142,7 @@ def check_parts(loss: Any, optimizer: Any, records: Sequence[Any]) -> None:
         raise TypeError(f"A loss is a function of labels and outputs, got the class; write {loss.__name__}().")
     if not callable(loss):
         raise TypeError(f"A loss is a function of a label and an output, or the name of one, got {echo(loss)}.")
-    number = jax.ShapeDtypeStruct((), np.float32)
-    try:
-        jax.eval_shape(loss, number, number)
-    except TypeError as error:
-        raise TypeError(f"A loss is a function of a label and an output, and {brief(loss):.80} is none.") from error
+    _check_loss(loss)
     check_rule(optimizer)
     check_kind("records", records, Sequence, "a sequence of records, such as [FreshError()]")
     for record in records:
@@ -166,6 +153,15 @@ def check_parts(loss: Any, optimizer: Any, records: Sequence[Any]) -> None:
         raise ValueError(f"A column {taken[0]!r} is in every table of runs. Choose another name for the record.")
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"Two records have the name {twice[0]!r}, so that one would be lost. Keep one of them.")
+
+
+@once_for_a_shape
+def _check_loss(loss: Any) -> None:
+    number = jax.ShapeDtypeStruct((), np.float32)
+    try:
+        jax.eval_shape(loss, number, number)
+    except TypeError as error:
+        raise TypeError(f"A loss is a function of a label and an output, and {brief(loss):.80} is none.") from error
 
 
 def checked_axis(values: Any, what: str) -> list[Any]:
@@ -223,6 +219,8 @@ def checked_seeds(seeds: Any, name: str, expected: int | None = None) -> Int[np.
 
 def check_once(*seeds: Int[np.ndarray, " runs"]) -> None:
     """Runs that share all seeds are one run, which would be counted as several."""
+    if np.all(np.diff(seeds[0]) > 0):  # as those that are counted up
+        return
     triples, counts = np.unique(np.stack(seeds, axis=1), axis=0, return_counts=True)
     if len(twice := triples[counts > 1]):
         raise ValueError(

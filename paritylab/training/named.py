@@ -1,5 +1,6 @@
 """Networks, losses and optimizers by the names that the command line and `paritylab list` know them by."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -77,9 +78,10 @@ def make_loss(name: str) -> Any:
     return MADE[LOSSES[name]]
 
 
-def make_optimizer(name: str) -> Callable[..., optax.GradientTransformation]:
-    """Any function of optax that makes a transformation from a learning rate."""
-    known = [
+@functools.cache
+def _optimizers() -> list[str]:
+    """The functions of optax that make a transformation from a learning rate."""
+    return [
         each
         for each, made in vars(optax).items()
         if "learning_rate" in getattr(made, "__annotations__", {})
@@ -87,6 +89,10 @@ def make_optimizer(name: str) -> Callable[..., optax.GradientTransformation]:
         and each[0] != "_"
         and not each.startswith(("scale_by", "lbfgs", "sm3"))  # lbfgs asks for the loss, sm3 takes no scalars
     ]
-    if name not in known:
-        raise ValueError(nearest("optimizer", name, known))
+
+
+def make_optimizer(name: str) -> Callable[..., optax.GradientTransformation]:
+    """An optimizer of optax."""
+    if name not in _optimizers():
+        raise ValueError(nearest("optimizer", name, _optimizers()))
     return getattr(optax, name)

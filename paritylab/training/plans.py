@@ -38,6 +38,7 @@ from .jumps import Jumps, check_jumps
 from .lanes import Program
 from .losses import Confidence
 from .numbers import Numbers, split
+from .once import once_for_a_shape
 from .optimizers import Optimizer
 from .races import Races
 from .records import AbstractRecord, RecordPlan
@@ -144,6 +145,7 @@ def _fields(thing: Any) -> dict[str, Any]:
     return {field.name: getattr(thing, field.name) for field in dataclasses.fields(thing)}
 
 
+@once_for_a_shape
 def shapes_of(task: Callable[[PRNGKeyArray], AbstractDistribution]) -> AbstractDistribution:
     """A random task without its numbers."""
     shapes: AbstractDistribution = eqx.filter_eval_shape(task, root_key(0))

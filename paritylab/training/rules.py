@@ -23,6 +23,7 @@ from ..distributions.changes import points_trained_on
 from ..networks.base import Network, Recipe, outputs
 from .examination import Draw, Examination, Witnesses, examination_levels, examine, first_witnesses
 from .numbers import Numbers, Shape, split
+from .once import once_for_a_shape
 from .optimizers import Optimizer
 from .outcomes import Outcome
 from .shuffle import shuffled
@@ -81,6 +82,24 @@ class AbstractRoundRule(AbstractRule):
         """
 
 
+@once_for_a_shape
+def network_made_by(recipe: Recipe, n: int) -> Network:
+    """The network of a recipe, without its numbers."""
+    return eqx.filter_eval_shape(recipe, n, key=root_key(0))
+
+
+@once_for_a_shape
+def _network_of_scalars(recipe: Recipe, n: int) -> Shape[Network]:
+    """The shape of a recipe's network, if that gives one number for one point."""
+    made, point = network_made_by(recipe, n), jax.ShapeDtypeStruct((n,), jnp.float32)
+    if shape := eqx.filter_eval_shape(lambda network, point: network(point), made, point).shape:
+        raise ValueError(
+            f"A network gives one number for one point, and this one gives an array of shape {shape}: "
+            'let it return a scalar (`"scalar"` as the output size of `eqx.nn.MLP`).'
+        )
+    return split(made)[1]
+
+
 class Problem(eqx.Module):
     """All that a user names about a run."""
 
@@ -110,14 +129,7 @@ class Training(AbstractRule):
     @classmethod
     def of(cls, problem: Problem, *, batch: int, validation: int, sample: int | None, float64: bool) -> "Training":
         """The rule of a problem; the problem's numbers are replaced by those passed later."""
-        drawn = eqx.filter_eval_shape(problem.network, problem.distribution.n, key=root_key(0))
-        _, network = split(drawn)
-        point = jax.ShapeDtypeStruct((problem.distribution.n,), jnp.float32)
-        if shape := eqx.filter_eval_shape(lambda network, point: network(point), drawn, point).shape:
-            raise ValueError(
-                f"A network gives one number for one point, and this one gives an array of shape {shape}: "
-                'let it return a scalar (`"scalar"` as the output size of `eqx.nn.MLP`).'
-            )
+        network = _network_of_scalars(problem.network, problem.distribution.n)
         return cls(split(problem)[1], network, batch, validation, sample, float64)
 
     @property

@@ -3,8 +3,8 @@
 import dataclasses
 
 import numpy as np
-import pyarrow as pa
 import pytest
+from judging import results_of, values
 
 import paritylab as pl
 from paritylab.analysis import audit
@@ -20,25 +20,7 @@ from paritylab.experiments.boolean_circuits import (
     shallow,
 )
 from paritylab.experiments.boolean_circuits.problems import generative, packed_sample, problem, wrong_points
-from paritylab.experiments.reproduce import judged
-from paritylab.figures import plot_circuit, plt
-from paritylab.sweep import Results
-
-
-def results_of(rows):
-    """Results of runs, or of runs that never were: plain values, and lists over steps."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    plain = lambda value: value.item() if isinstance(value, np.generic) else value
-    table = {name: [plain(row.get(name)) for row in rows] for name in names}
-    return Results(pa.table({"run": [str(i) for i in range(len(rows))], **table}), 0)
-
-
-def drawn(experiment, settings, results):
-    """What an experiment measures, with its figures drawn."""
-    for figure in experiment.plot(settings, results).values():
-        figure.canvas.draw()
-        plt.close(figure)
-    return {claim.name: measured for claim, measured in judged(experiment, settings, results)}
+from paritylab.figures import plot_circuit
 
 
 def test_samples_begin_alike():
@@ -102,7 +84,7 @@ def test_recovery_is_measured_over_circuits(monkeypatch):
     assert all(row["recovered"] and row["wrong_points"] == 0 and row["error"] == 0 for row in largest)
     assert all(row["samples"] < row["bound"] for row in rows)
     rows += [{"family": "deepest", "method": how, **recovery.deepest(3, how)} for how in ("jump", "step")]
-    found = drawn(recovery, settings, results_of(rows))
+    found = values(recovery, settings, results_of(rows))
     assert found["generative/d2/recovers"].value == 1 and found["points"].value == 0
     assert found["d3/gates"].value == found["d3/step/gates"].value == 7
     assert found["below-theorem"].value > 1 and 0.2 < found["generative/d2/size"].value < 4
@@ -117,7 +99,7 @@ def test_figure_1_takes_the_worst_seed():
         for p, ends in errors.items()
         for last in ends
     ]
-    found = drawn(figure1, settings, results_of(rows))
+    found = values(figure1, settings, results_of(rows))
     assert found["biased"].value == pytest.approx(0.9996) and found["uniform"].value == pytest.approx(0.003)
     assert found["transition/below"].value == 0 and found["transition/above"].value == 1
     assert found["transition/perfect"].value == 0.5
@@ -131,7 +113,7 @@ def test_figure_4_is_held_against_chance(monkeypatch):
         {"side": side, "recorded_step": [0, settings.steps], "top_1": [0.1, top], "top_5": [0.5, 0.5 + top]}
         for side, top in zip(settings.sides, (0.12, 0.2, 0.25, 0.3), strict=True)
     ]
-    found = drawn(figure4, settings, results_of(rows))
+    found = values(figure4, settings, results_of(rows))
     assert found["3x3/top1"].value == pytest.approx(2) and found["3x3/top5"].value == pytest.approx(1.4)
     assert found["grows"].value == pytest.approx(0.1)
     assert all("made-up textures" in claim.statement for claim in figure4.claims(settings))
@@ -146,7 +128,7 @@ def test_the_comparison_counts_what_was_learned():
         for way, count in (("gates", 4), ("dense", 10))
         for i in range(10)
     ]
-    found = drawn(comparison, settings, results_of(rows))
+    found = values(comparison, settings, results_of(rows))
     assert found["d3/layerwise"].value == 0.9 and found["d3/no-worse"].value == pytest.approx(0.5)
 
 
@@ -158,7 +140,7 @@ def test_greedy_training_fails_on_squares_and_on_uniform_parities():
     rows += necessity.random_circuits(0, 12)
     rows += [{"way": "gradient", **row} for row in necessity.enumerated(2, 10, 4, 2)]
     rows += [{"way": way, "outcome": outcome} for way, outcome in (("alone", "out_of_steps"), ("together", "learned"))]
-    found = drawn(necessity, settings, results_of(rows))
+    found = values(necessity, settings, results_of(rows))
     assert found["squares/gradient"].value == 0 and found["squares/alone"].value == 0
     assert found["uniform/n16-k4/collapse"].value == 1 and found["biased/n16-k4/error"].value == 0
     assert found["sufficient"].value == 0
@@ -189,8 +171,8 @@ def test_sign_ranks_and_widths_stand_side_by_side():
         for name, widths in settings.widths
         for width in widths
     ]
-    found = drawn(shallow, settings, results_of(rows))
+    found = values(shallow, settings, results_of(rows))
     assert found["order"].value == 0.5 and found["theorem12/trained/rank"].value == 0.1
     assert found["width/f_2"].value == 1 and found["width/f_2/bound"].value >= 1
-    line = shallow.needed(results_of(rows).table(), settings)[1]
+    line = shallow.read(settings, results_of(rows)).needed["inner product 4"]
     assert (line.function, line.some, line.most, line.lemma23) == ("inner product 4", 16, 16, 1)

@@ -6,8 +6,9 @@ import pytest
 
 import paritylab as pl
 from paritylab.analysis import gate_tables
-from paritylab.experiments.depth_separation import audit, layerwise, pairing, recovery_runs, samples, stage_two
-from paritylab.experiments.depth_separation.families import (
+from paritylab.experiments.depth_separation import audit, layerwise, pairing, samples, stage_two
+from paritylab.experiments.depth_separation.shared import recovery
+from paritylab.experiments.depth_separation.shared.families import (
     gate_values,
     law_of,
     odd_near,
@@ -60,7 +61,7 @@ def test_the_pairing_is_found_from_enough_examples():
 
 
 def test_runs_recover_more_often_from_more_examples():
-    rows = recovery_runs.trials_of(lambda target: law_of("E1", target), 5, 12)
+    rows = recovery.trials_of(lambda target: law_of("E1", target), 5, 12)
     shares = [np.mean([row["recovered"] for row in rows if row["multiple"] == m]) for m in (0.5, 2.0)]
     assert shares[0] < shares[1] == 1.0
     assert not any(row["recovered"] for row in samples.hopeless("hard", 5, 1) if row["predicted"] > 10**9)

@@ -4,14 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from judging import values
 
 import paritylab as pl
 from paritylab.analysis.gaps import majority_gap, weak_gap
 from paritylab.analysis.gradients import turns_of
 from paritylab.cube import cube
 from paritylab.experiments.hidden_progress import figure11, figure12
-from paritylab.experiments.reproduce import judged
-from paritylab.figures import plt
 from paritylab.sweep import Sweep
 from paritylab.training.engine import init_key
 
@@ -21,11 +20,7 @@ def run(experiment, settings, folder):
     with ThreadPoolExecutor(1) as here:
         results = Sweep(experiment.plan(settings)).run(folder, executor=here)
     assert results.missing == 0
-    figures = experiment.plot(settings, results)
-    for figure in figures.values():
-        figure.canvas.draw()
-        plt.close(figure)
-    return results, {claim.name: measured for claim, measured in judged(experiment, settings, results)}
+    return results, values(experiment, settings, results)
 
 
 @pytest.mark.parametrize("law", figure11.LAWS)

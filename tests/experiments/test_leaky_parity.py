@@ -7,7 +7,9 @@ import pytest
 
 from paritylab.analysis import first_correlations
 from paritylab.bounds import parity_correlations
-from paritylab.experiments.learning_parities import embeddings, good_neurons, lemmas, linear, separation
+from paritylab.experiments.learning_parities import lemmas, linear, separation
+from paritylab.experiments.learning_parities.lemmas import good_neurons
+from paritylab.experiments.learning_parities.linear import embeddings
 
 
 def test_probabilities_of_kinds_by_counting_all_weights():

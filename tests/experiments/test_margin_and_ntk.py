@@ -3,9 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from judging import verdicts
 
-from paritylab.experiments.base import judge, load
-from paritylab.experiments.reproduce import judged
+from paritylab.experiments.base import load
+from paritylab.experiments.verdicts import recorded
 from paritylab.sweep import Sweep
 
 
@@ -16,5 +17,6 @@ def test_all_claims_are_judged_as_recorded(name, tmp_path):
     with ThreadPoolExecutor(1) as executor:
         results = Sweep(experiment.plan(settings)).run(tmp_path, executor=executor)
     assert not results.missing
-    for claim, measured in judged(experiment, settings, results):
-        assert judge(claim.region, measured.interval) == claim.recorded_at("quick"), claim.name
+    assert verdicts(experiment, settings, results) == {
+        claim.name: recorded(name, claim, "quick") for claim in experiment.claims(settings)
+    }

@@ -4,8 +4,8 @@ import sys
 from types import SimpleNamespace
 
 import numpy as np
-import pyarrow as pa
 import pytest
+from judging import results_of, values
 from typer.testing import CliRunner
 
 import paritylab as pl
@@ -13,9 +13,7 @@ from paritylab.cli import app
 from paritylab.distributions.data_sets import VARIABLE
 from paritylab.experiments.base import Measured
 from paritylab.experiments.learning_parities import mnist
-from paritylab.experiments.reproduce import judged
 from paritylab.figures import plt
-from paritylab.sweep import Results
 
 QUICK, PAPER = mnist.SETTINGS["quick"], mnist.SETTINGS["paper"]
 
@@ -29,15 +27,14 @@ def bars(count, seed):
     return pl.Images(pixels.reshape(count, 2, 5).astype(np.uint8), digits.astype(np.uint8))
 
 
-def results_of(settings, accuracy):
+def trained(settings, accuracy):
     """Rows as training writes them: from chance at the start to an accuracy by k, model and seed in every epoch."""
     steps = [epoch * settings.steps_per_epoch for epoch in range(settings.epochs + 1)]
-    rows = [
+    return results_of([
         {"k": k, "model": model.name, "seed": seed, "recorded_step": steps,
          "fresh_error": [0.5, *settings.epochs * [1 - accuracy(k, model.name, seed)]]}
         for k in mnist.STRIPS for model in mnist.MODELS for seed in range(settings.seeds)
-    ]  # fmt: skip
-    return Results(pa.Table.from_pylist(rows), 0)
+    ])  # fmt: skip
 
 
 def test_claims_are_measured_at_the_last_epoch_seed_by_seed(monkeypatch):
@@ -49,8 +46,8 @@ def test_claims_are_measured_at_the_last_epoch_seed_by_seed(monkeypatch):
         """One digit is easy for all, three for the network; seeds differ, and models by the same in each."""
         return (0.4 if k == 1 else 0.0) + (linear.get(model, 0.57 if k == 1 else 0.7)) + 0.01 * seed
 
-    results = results_of(QUICK, accuracy)
-    found = {claim.name: measured for claim, measured in judged(mnist, QUICK, results)}
+    results = trained(QUICK, accuracy)
+    found = values(mnist, QUICK, results)
     assert found["k3/network"].value == pytest.approx(0.71)
     assert found["k3/network"].interval == pytest.approx(
         (0.71 - 4.30265 * 0.01 / 3**0.5, 0.71 + 4.30265 * 0.01 / 3**0.5)
@@ -59,11 +56,10 @@ def test_claims_are_measured_at_the_last_epoch_seed_by_seed(monkeypatch):
     assert found["k3/gap"] == Measured(pytest.approx(0.15), (pytest.approx(0.15), pytest.approx(0.15)))
     assert (found["k1/similar"].value, found["k1/ahead"].value) == (pytest.approx(0.04), pytest.approx(0.02))
     assert mnist.accuracies(results).epoch.unique().tolist() == [0, 1, 2, 3, 4, 5]
-    full = {claim.name: measured for claim, measured in judged(mnist, PAPER, results_of(PAPER, accuracy))}
+    full = values(mnist, PAPER, trained(PAPER, accuracy))
     assert full["k3/almost-80"].value == pytest.approx(0.72) and "k3/almost-80" not in found
-    (figure,) = mnist.plot(QUICK, results).values()
+    (figure,) = mnist.plot(QUICK, mnist.read(QUICK, results)).values()
     assert "bars" in figure.get_suptitle()
-    figure.canvas.draw()
     plt.close(figure)
 
 

@@ -4,13 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from judging import values, verdicts
 
 from paritylab.analysis.gaps import majority_gap
 from paritylab.analysis.sums import gradient_by_sums
-from paritylab.experiments.base import judge
 from paritylab.experiments.hidden_progress import proposition5, theorem4, theorem7, theorem8
-from paritylab.experiments.reproduce import judged
-from paritylab.figures import plt
 from paritylab.networks import relu
 from paritylab.sweep import Sweep
 
@@ -20,11 +18,10 @@ def run(experiment, settings, folder):
     with ThreadPoolExecutor(1) as here:
         results = Sweep(experiment.plan(settings)).run(folder, executor=here)
     assert results.missing == 0
-    for figure in experiment.plot(settings, results).values():
-        figure.canvas.draw()
-        plt.close(figure)
-    found = judged(experiment, settings, results)
-    return results, {claim.name: (judge(claim.region, measured.interval), measured.value) for claim, measured in found}
+    measured = values(experiment, settings, results)
+    return results, {
+        name: (said, measured[name].value) for name, said in verdicts(experiment, settings, results).items()
+    }
 
 
 def test_proposition_5_made_small(tmp_path):
@@ -71,7 +68,7 @@ def test_theorem_8_made_small(tmp_path, monkeypatch):
         np.abs(runs.weights[:, 1]),
     )
     part = (then[..., 0] / then.sum(axis=-1))[:, ::-1]
-    assert np.abs(first) == pytest.approx(theorem8.LOOK * (0.5 + part) / 2, rel=1e-6)
+    assert np.abs(first) == pytest.approx(theorem8.EVERY * (0.5 + part) / 2, rel=1e-6)
     assert 0 < runs.martingale[runs.good, -1].max() < 0.2
 
 

@@ -5,10 +5,9 @@ import math
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
+from judging import results_of, values, verdicts
 
-from paritylab.experiments.base import judge
 from paritylab.experiments.hidden_progress import (
     figure1_right,
     figure2_centre,
@@ -17,30 +16,18 @@ from paritylab.experiments.hidden_progress import (
     figure9,
     figure10,
 )
-from paritylab.experiments.hidden_progress.grid import RATES
-from paritylab.experiments.hidden_progress.medians import UNKNOWN, known
-from paritylab.figures import plt
+from paritylab.experiments.hidden_progress.shared.grid import RATES
+from paritylab.experiments.hidden_progress.shared.medians import known
+from paritylab.experiments.measures import UNKNOWN
 from paritylab.sweep import Results, Sweep
 
 
-def results_of(rows: pd.DataFrame) -> Results:
+def trained(rows: pd.DataFrame) -> Results:
     """Results as a sweep would give them; an infinite time is a run that did not learn."""
-    times = rows.converged_at.to_numpy(float)
-    learned = np.isfinite(times)
-    table = pa.Table.from_pandas(rows.drop(columns="converged_at"), preserve_index=False)
-    table = table.append_column("converged_at", pa.array(np.where(learned, times, 0).astype(int), mask=~learned))
-    return Results(table.append_column("outcome", pa.array(np.where(learned, "learned", "out_of_steps"))), 0)
-
-
-def judged(experiment, settings, results):
-    """The verdicts of all claims; the figures are drawn too."""
-    measured = experiment.measure(settings, results)
-    claims = experiment.claims(settings)
-    assert [claim.name for claim in claims] == list(measured)
-    for figure in experiment.plot(settings, results).values():
-        figure.canvas.draw()
-        plt.close(figure)
-    return measured, {claim.name: judge(claim.region, measured[claim.name].interval) for claim in claims}
+    times = [int(time) if math.isfinite(time) else None for time in rows.converged_at]
+    outcomes = ["out_of_steps" if time is None else "learned" for time in times]
+    ended = [{"converged_at": time, "outcome": outcome} for time, outcome in zip(times, outcomes, strict=True)]
+    return results_of([{**row, **end} for row, end in zip(rows.to_dict("records"), ended, strict=True)])
 
 
 def power_laws(panels, exponent, steps=math.inf):
@@ -52,18 +39,20 @@ def power_laws(panels, exponent, steps=math.inf):
             time = 10 * round(10 * n ** exponent(n, k) * math.exp(0.1 * rng.normal()))
             row = {"setting": curves.setting, "rate": curves.rate, "n": n, "k": k, "seed": seed}
             rows.append({**row, "converged_at": time if time <= steps else math.inf})
-    return results_of(pd.DataFrame(rows).drop_duplicates(["setting", "rate", "n", "k", "seed"]))
+    return trained(pd.DataFrame(rows).drop_duplicates(["setting", "rate", "n", "k", "seed"]))
 
 
 def test_exponents_of_figure_1_are_found():
     settings = figure1_right.SETTINGS["quick"]
-    measured, verdicts = judged(figure1_right, settings, power_laws([settings.curves], lambda n, k: 0.25 * k))
-    assert {verdict for name, verdict in verdicts.items() if name != "k3/power"} == {"holds"}
+    results = power_laws([settings.curves], lambda n, k: 0.25 * k)
+    found = verdicts(figure1_right, settings, results)
+    assert {verdict for name, verdict in found.items() if name != "k3/power"} == {"holds"}
+    ours = values(figure1_right, settings, results)
     for k in (2, 3, 4):
-        low, high = measured[f"k{k}/exponent"].interval
+        low, high = ours[f"k{k}/exponent"].interval
         assert low <= 0.25 * k <= high and high - low < 0.2
     exponential = power_laws([settings.curves], lambda n, k: k * n / 40 / math.log(n))
-    assert judged(figure1_right, settings, exponential)[1]["k4/power"] == "fails"
+    assert verdicts(figure1_right, settings, exponential)["k4/power"] == "fails"
 
 
 def test_a_curve_halts_where_more_than_half_do_not_learn():
@@ -72,16 +61,16 @@ def test_a_curve_halts_where_more_than_half_do_not_learn():
     assert known(times) == 2
     settings = figure1_right.Settings(curves, (2, 3))
     results = power_laws([curves], lambda n, k: 0.25 * k, steps=650)  # k = 3 learns within that at n = 10 alone
-    measured, verdicts = judged(figure1_right, settings, results)
-    assert verdicts["k2/exponent"] == "holds" and verdicts["k3/steeper"] == "inconclusive"
-    assert measured["k3/exponent"] == UNKNOWN
+    found = verdicts(figure1_right, settings, results)
+    assert found["k2/exponent"] == "holds" and found["k3/steeper"] == "inconclusive"
+    assert values(figure1_right, settings, results)["k3/exponent"] == UNKNOWN
 
 
 @pytest.mark.parametrize(("curvature", "verdict"), [(0.02, "holds"), (-0.02, "fails")])
 def test_figure_2_right_tells_a_steeper_law_from_a_flatter(curvature, verdict):
     settings = figure2_right.SETTINGS["quick"]
     results = power_laws([settings.curves], lambda n, k: 0.15 * k + curvature * n / math.log(n))
-    assert set(judged(figure2_right, settings, results)[1].values()) == {verdict}
+    assert set(verdicts(figure2_right, settings, results).values()) == {verdict}
 
 
 def test_figure_10_shares_points_between_panels():
@@ -90,8 +79,8 @@ def test_figure_10_shares_points_between_panels():
     settings = figure10.Settings(curves, (2, 3), figure10.SETTINGS["quick"].printed)
     assert len(list(figure10.plan(settings))) == 2 * 4 + 2  # each point once
     results = power_laws([*curves, settings.printed], lambda n, k: 0.2 * k + 0.01 * n / math.log(n))
-    verdicts = judged(figure10, settings, results)[1]
-    assert set(verdicts.values()) == {"holds"} and "ii-larger/k3/degrades" in verdicts
+    found = verdicts(figure10, settings, results)
+    assert set(found.values()) == {"holds"} and "ii-larger/k3/degrades" in found
 
 
 def test_random_search_fails_every_claim_of_figure_2_left():
@@ -102,13 +91,14 @@ def test_random_search_fails_every_claim_of_figure_2_left():
         times = rng.geometric(1 / math.comb(30, 3), trials).astype(float)
         frames.append(pd.DataFrame({"panel": panel.name, "converged_at": times}))
     settings = figure2_left.Settings({"xiv": trials, "ii": trials})
-    measured, verdicts = judged(figure2_left, settings, results_of(pd.concat(frames)))
-    assert verdicts["ii/early"] == verdicts["ii/rises"] == "fails"
+    results = trained(pd.concat(frames))
+    found, ours = verdicts(figure2_left, settings, results), values(figure2_left, settings, results)
+    assert found["ii/early"] == found["ii/rises"] == "fails"
     # In closed form: 1 - 2^(-1/4), (1 - 2^(-1/2)) / (1/2), and a tail like its own.
     for name, value in (("early", 1 - 2**-0.25), ("rises", 2 - math.sqrt(2)), ("heavier-than-search", 1)):
-        low, high = measured[f"xiv/{name}"].interval
+        low, high = ours[f"xiv/{name}"].interval
         assert low <= value <= high
-    assert measured["xiv/upper-tail"].value == pytest.approx(math.log(50) / math.log(1.98), rel=0.15)
+    assert ours["xiv/upper-tail"].value == pytest.approx(math.log(50) / math.log(1.98), rel=0.15)
 
 
 def centre(init_share):
@@ -123,19 +113,18 @@ def centre(init_share):
             time = 10 * math.ceil(math.exp(value) / 10)
             rows.append({"panel": panel.name, "seed": seed, "sequence": sequence, "converged_at": time})
     frame = pd.DataFrame(rows)
-    frame["run"] = [str(i) for i in range(len(frame))]
     frame["recorded_step"] = [[0, time] for time in frame.converged_at]
     frame["fresh_loss"] = [[1.0, 0.0]] * len(frame)
-    return results_of(frame)
+    return trained(frame)
 
 
 def test_figure_2_centre_finds_the_part_of_the_initialization():
     settings = figure2_centre.SETTINGS["quick"]
-    measured, verdicts = judged(figure2_centre, settings, centre(0.9))
+    found, ours = verdicts(figure2_centre, settings, centre(0.9)), values(figure2_centre, settings, centre(0.9))
     # Of ranks of Gaussians the correlation is 6/pi asin(rho/2).
-    assert measured["xiv/time"].value == pytest.approx(6 / math.pi * math.asin(0.45), abs=0.1)
-    assert verdicts["xiv/time"] == verdicts["xiv/path"] == "holds"
-    assert judged(figure2_centre, settings, centre(0.1))[1]["xiv/time"] == "fails"
+    assert ours["xiv/time"].value == pytest.approx(6 / math.pi * math.asin(0.45), abs=0.1)
+    assert found["xiv/time"] == found["xiv/path"] == "holds"
+    assert verdicts(figure2_centre, settings, centre(0.1))["xiv/time"] == "fails"
 
 
 def test_figure_2_centre_crosses_initializations_with_batches():
@@ -168,6 +157,6 @@ def test_figure_9_on_power_laws():
         times = 100 * (n - 9) ** (0.4 * k) / min(rate, 0.1) * np.exp(0.1 * rng.normal(size=60))
         point = {"setting": setting, "k": k, "batch": 32, "n": n, "rate": rate}
         rows.append(pd.DataFrame({**point, "seed": range(60), "converged_at": 10 * np.ceil(times / 10)}))
-    measured, verdicts = judged(figure9, settings, results_of(pd.concat(rows)))
-    assert set(verdicts.values()) == {"holds"}
-    assert measured["polynet/k3/exponent"].value == pytest.approx(1.2, abs=0.05)
+    results = trained(pd.concat(rows))
+    assert set(verdicts(figure9, settings, results).values()) == {"holds"}
+    assert values(figure9, settings, results)["polynet/k3/exponent"].value == pytest.approx(1.2, abs=0.05)

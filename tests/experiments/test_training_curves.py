@@ -2,11 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
+from judging import results_of, values
 
 from paritylab.experiments.hidden_progress import (
-    curves,
     figure3,
     figure5,
     figure6,
@@ -14,33 +13,21 @@ from paritylab.experiments.hidden_progress import (
     figure16,
     figure17,
     figure18,
-    progress,
 )
-from paritylab.experiments.reproduce import judged
-from paritylab.figures import plt
+from paritylab.experiments.hidden_progress.shared import curves, measures, progress
 from paritylab.sweep import Results
 
 STEPS = np.arange(0, 101, 10)
 
 
 def made_up(runs: list[dict]) -> Results:
-    """Results of runs that never were: plain values, and arrays over steps as lists."""
-    rows = [{"run": str(i), "recorded_step": STEPS.tolist(), **run} for i, run in enumerate(runs)]
-    listed = lambda value: value.tolist() if isinstance(value, np.ndarray) else value
-    names = dict.fromkeys(name for row in rows for name in row)
-    return Results(pa.table({name: [listed(row.get(name)) for row in rows] for name in names}), 0)
+    """Results of runs that were recorded at `STEPS`, unless they say otherwise."""
+    return results_of([{"recorded_step": STEPS, **run} for run in runs])
 
 
 def falling(left: int, past: int) -> np.ndarray:
     """An error that is below 0.4 from step `left` on and below 0.1 from step `past` on."""
     return np.where(left > STEPS, 0.5, np.where(past > STEPS, 0.3, 0.0))
-
-
-def drawn(experiment, settings, results):
-    for figure in experiment.plot(settings, results).values():
-        figure.canvas.draw()
-        plt.close(figure)
-    return {claim.name: measured for claim, measured in judged(experiment, settings, results)}
 
 
 def run(panel: str, seed: int, error: np.ndarray, outcome: str = "learned", **more) -> dict:
@@ -56,9 +43,9 @@ def test_the_plateau_is_what_comes_before_the_drop():
 
 
 def test_a_slowdown_may_be_infinite():
-    slow = curves.slowdown(np.array([np.inf, np.inf, 30.0] * 2), np.array([10.0] * 6))
+    slow = measures.slowdown(np.array([np.inf, np.inf, 30.0] * 2), np.array([10.0] * 6))
     assert slow.value == np.inf and slow.interval[0] == 3.0
-    assert curves.slowdown(np.full(5, np.inf), np.full(5, 10.0)).interval == (-np.inf, np.inf)
+    assert measures.slowdown(np.full(5, np.inf), np.full(5, 10.0)).interval == (-np.inf, np.inf)
 
 
 def test_figures_6_and_17_tell_a_plateau_from_continuous_progress():
@@ -68,10 +55,10 @@ def test_figures_6_and_17_tell_a_plateau_from_continuous_progress():
     results = made_up([
         run(name, seed, falling(60, 80) if flat(name) else falling(20, 80)) for name in names for seed in seeds
     ])  # fmt: skip
-    measured = drawn(figure6, figure6.SETTINGS["paper"], results)
+    measured = values(figure6, figure6.SETTINGS["paper"], results)
     assert measured["polynet/B1/plateau"].value == 0.75 and measured["cubic-1000/B1/plateau"].value == 0.25
     assert measured["harder-n"].value == 1.0
-    measured = drawn(figure17, figure17.SETTINGS["quick"], results)
+    measured = values(figure17, figure17.SETTINGS["quick"], results)
     assert measured[f"{figure17.WIDE.name}/early"].value == 0.3  # at step 20 of 100
     assert measured[f"{figure17.RECTIFIED.name}/late"].value == 0.5
     assert measured["larger-batch"].value == 0.5
@@ -87,7 +74,7 @@ def test_figure_16_counts_what_is_learned():
         for seed in range(settings.seeds)
     ]
     results = made_up([*runs, {"panel": "factor", "factor": 0.5, "recorded_step": None}])
-    measured = drawn(figure16, settings, results)
+    measured = values(figure16, settings, results)
     assert measured["B32/p0.25/learns"].value == 9 / 12 and measured["B32/p0.25/nontrivial"].value == 1
     assert measured["B128/slower"].value == 3.0
 
@@ -127,12 +114,12 @@ def test_figures_3_and_13_compare_with_noise():
                 )
     results = made_up(rows)
     for experiment in (figure3, figure13):
-        measured = drawn(experiment, experiment.SETTINGS["quick"], results)
+        measured = values(experiment, experiment.SETTINGS["quick"], results)
         large = progress.CASES[3].name
         assert measured[f"{large}/flat"].value == 0.5  # at step 50 of 100
         assert measured[f"{large}/distinguishable"].value == 1.0
         assert measured[f"{large}/leaves"].value == pytest.approx(10 / 60)
-    measured = figure3.measure(figure3.SETTINGS["quick"], results)
+    measured = values(figure3, figure3.SETTINGS["quick"], results)
     assert measured["neuron/B512/relevant"].value == 1.0
     assert measured["neuron/B512/noise/root"].value == pytest.approx(0.5)
     assert measured["neuron/B512/drift"].value == pytest.approx(400 / 10)

@@ -7,41 +7,20 @@ import math
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
+from judging import results_of, values, verdicts
 
 import paritylab as pl
 from paritylab.cube import cube
-from paritylab.experiments.base import judge
+from paritylab.experiments.base import load
 from paritylab.experiments.hidden_progress import (
     counterexample,
-    figure4_left,
     figure4_right,
-    figure14,
     figure15,
-    finite_samples,
     robust_space,
     width_times,
 )
-from paritylab.experiments.reproduce import judged
-from paritylab.figures import plt
-from paritylab.sweep import Results
-
-
-def results_of(rows):
-    names = dict.fromkeys(name for row in rows for name in row)
-    return Results(pa.Table.from_pylist([{**names, **row} for row in rows]), 0)
-
-
-def verdicts(experiment, settings, results):
-    """Measures, judges and draws."""
-    for figure in experiment.plot(settings, results).values():
-        figure.canvas.draw()
-        plt.close(figure)
-    return {
-        claim.name: judge(claim.region, measured.interval) for claim, measured in judged(experiment, settings, results)
-    }
-
+from paritylab.experiments.hidden_progress.shared import finite_samples
 
 # Times against width.
 
@@ -65,24 +44,26 @@ def width_rows(settings, time):
 
 
 def test_times_that_fall_like_random_search_fail_and_level_ones_hold():
-    settings = figure4_left.SETTINGS["quick"]
+    experiment = load("hidden-progress/fig4-left")
+    settings = experiment.SETTINGS["quick"]
     falling = results_of(width_rows(settings, lambda width, seed: 100 * (100 + seed) // width))
     level = results_of(width_rows(settings, lambda width, seed: 1000 + 10_000 * seed // (40 * width)))
-    found = verdicts(figure4_left, settings, falling)
+    found = verdicts(experiment, settings, falling)
     assert found["n40/no-speed-up"] == found["n40/plateau"] == "fails"
-    measured = figure4_left.measure(settings, falling)
-    assert measured["n40/no-speed-up"].value == pytest.approx(-1, abs=0.05)
-    assert measured["n40/weak/r1"].value == 1
-    assert set(verdicts(figure4_left, settings, level).values()) == {"holds"}
+    ours = values(experiment, settings, falling)
+    assert ours["n40/no-speed-up"].value == pytest.approx(-1, abs=0.05)
+    assert ours["n40/weak/r1"].value == 1
+    assert set(verdicts(experiment, settings, level).values()) == {"holds"}
     median = np.median([1000 + 10_000 * seed // (40 * 300) for seed in range(16)])
-    search = figure4_left.measure(settings, level)["n40/random-search"].value
+    search = values(experiment, settings, level)["n40/random-search"].value
     assert search == pytest.approx(median * 300 / math.comb(40, 3))
 
 
 def test_figure_14_is_figure_4_for_several_n():
-    settings = figure14.SETTINGS["quick"]
+    experiment = load("hidden-progress/fig14")
+    settings = experiment.SETTINGS["quick"]
     results = results_of(width_rows(settings, lambda width, seed: 1000 + 10_000 * seed // (40 * width)))
-    assert set(verdicts(figure14, settings, results).values()) == {"holds"}
+    assert set(verdicts(experiment, settings, results).values()) == {"holds"}
 
 
 def test_a_streak_ends_at_its_tenth_good_look():
@@ -134,8 +115,8 @@ def test_grokking_is_found_where_it_is(experiment):
     found = verdicts(experiment, settings, together)
     assert {found[name] for name in found if name.endswith("groks")} == {"fails"}
     if experiment is figure4_right:
-        measured = experiment.measure(settings, results)
-        assert measured["m500/delay"] == (9000, (9000, 9000)) and measured["m500/groks"].value == 10
+        ours = values(experiment, settings, results)
+        assert ours["m500/delay"] == (9000, (9000, 9000)) and ours["m500/groks"].value == 10
 
 
 def test_a_run_that_ends_between_two_records_fitted_by_then():
@@ -224,7 +205,7 @@ def test_the_worst_combination_counts_at_its_best_rate():
         for seed in range(10)
     ]  # fmt: skip
     results = results_of(rows)
-    assert {name: each.value for name, each in robust_space.measure(settings, results).items()} == {
+    assert {name: each.value for name, each in values(robust_space, settings, results).items()} == {
         "i": 0.9,
         "vii": 0.4,
     }

@@ -8,7 +8,9 @@ import pytest
 from PIL import Image
 
 from paritylab.documents import DocumentCannotBeWritten
-from paritylab.experiments.base import judge, load
+from paritylab.experiments.base import judge, load, measured, read
+from paritylab.experiments.verdicts import recorded, verdicts
+from paritylab.registry import PAPERS
 from paritylab.report.gallery import LARGEST, exhibits, results_of, write_gallery
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
@@ -31,13 +33,19 @@ def test_the_claims_of_an_exhibit_follow_from_its_table(name):
         return
     experiment = load(name)
     settings = experiment.SETTINGS["paper"]
-    measured = experiment.measure(settings, results_of(about, GALLERY))
-    known = {claim.name: claim for claim in experiment.claims(settings)}
+    data = read(experiment, settings, results_of(about, GALLERY))
+    known = {f"{name}/{claim.name}": (claim, ours) for claim, ours in measured(experiment, settings, data).items()}
     for row in about["claims"]:
-        claim = row["claim"].removeprefix(f"{name}/")
-        assert measured[claim].value == pytest.approx(row["measured"], nan_ok=True)
-        assert judge(known[claim].region, measured[claim].interval) == row["verdict"]
-        assert known[claim].recorded_at("paper") == row["verdict"], "the record says otherwise"
+        claim, ours = known[row["claim"]]
+        assert ours.value == pytest.approx(row["measured"], nan_ok=True)
+        assert judge(claim.region, ours.interval) == row["verdict"]
+        assert recorded(name, claim, "paper") == row["verdict"], "the record says otherwise"
+
+
+def test_no_verdict_at_paper_scale_is_recorded_that_no_exhibit_backs():
+    shown = {row["claim"]: row["verdict"] for about in exhibits(GALLERY) for row in about["claims"]}
+    known = {row.claim: row.verdict for paper in PAPERS for row in verdicts(paper).values() if row.scale == "paper"}
+    assert known == shown
 
 
 def test_the_page_shows_every_exhibit_and_says_what_the_experiments_say():

@@ -15,10 +15,10 @@ from paritylab.documents import document
 from paritylab.report.page import write_report
 
 CLAIMS = [
-    ("toys/squares/grow", -2.0, 9.2, [8.9, 9.5], "holds", "holds", ""),
-    ("toys/squares/shrink", None, 100.0, [99.0, 101.0], "fails", "fails", "They <grow> & do not shrink."),
-    ("toys/squares/stay", "-5 or so", 12.5, [None, 13.0], "inconclusive", "holds", ""),
-    ("toys/squares/vanish", -10.0, None, [2.0, None], "inconclusive", None, ""),
+    ("toys/squares/grow", -2.0, 9.0, 9.2, [8.9, 9.5], "holds", "holds", ""),
+    ("toys/squares/shrink", None, 98.0, 100.0, [99.0, 101.0], "fails", "fails", "They <grow> & do not shrink."),
+    ("toys/squares/stay", "-5 or so", None, 12.5, [None, 13.0], "inconclusive", "holds", ""),
+    ("toys/squares/vanish", -10.0, None, None, [2.0, None], "inconclusive", None, ""),
 ]
 
 
@@ -34,7 +34,7 @@ def out(tmp_path) -> Path:
             figure.savefig(folder / f"squares.{kind}")
         plt.close(figure)
         (folder / "runs.csv").write_text("x\n1\n")
-        names = ("claim", "expected", "measured", "interval", "verdict", "recorded", "explanation")
+        names = ("claim", "paper", "theory", "measured", "interval", "verdict", "recorded", "explanation")
         more = {"statement": "Squares <b>grow</b>.", "region": "9 to 10", "scale": scale, "seconds": 3.4}
         about = {
             "experiment": "toys/squares",
@@ -77,7 +77,8 @@ OF_CLAIMS = {
     "recorded": "<script>",
     "interval": [1, 2, 3],
     "measured": "many",
-    "expected": {},
+    "paper": {},
+    "theory": [],
     "region": None,
     "seconds": None,
 }

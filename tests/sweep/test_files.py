@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from paritylab import progress
 from paritylab.cli.sweep import outcome_of
 from paritylab.cli.train import train
 from paritylab.registry import TRAIN_DEFAULTS
@@ -217,3 +218,31 @@ def test_the_steps_of_a_file_are_a_limit_and_not_what_runs_took(tmp_path):
         (2000, 0.1, 3),
         (2000, 0.3, 3),
     ]
+
+
+NAMES = {
+    ("MLP", 10): ["15584f35687f574ad504f253e9797c06", "ee551c9928c28325ac5bc80745cf6a41"],
+    ("PolyNet", 10): ["2fbde43686dbced5a0ca1784dee87be1", "2524854e3b74bfef6aff2124c1649dc1"],
+    ("MLP", 12): ["f828d0ebff3cbc1ed6a8ec16d44d6283", "65afe1fd755a9eeac7d003faa15f121c"],
+    ("PolyNet", 12): ["d418f9ccfc548a6bb70318df3777f415", "e61a6ecb0f807a84d7fb86e6b05c9ec0"],
+}
+"""What the points below were called when each of them was planned by itself; stores hold runs of such names."""
+
+
+def test_points_that_are_planned_together_keep_their_names():
+    content = {
+        "fixed": {"steps": 100, "seeds": 1, "noise": 0.1},
+        "axes": {"n": [10, 12], "rate": [1.0, 0.5]},
+        "zip": [{"network": ["relu-mlp", "polynet"], "width": [[8, 4], "default"], "k": [2, 3]}],
+    }
+    for _ in range(2):  # the second time much is known already
+        works = sweep_of(parse(content)).works
+        shapes = [(work.plan.cells[0].network, work.plan.cells[0].problem.distribution.n) for work in works]
+        assert {(type(net).__name__, n): work.names for (net, n), work in zip(shapes, works, strict=True)} == NAMES
+
+
+def test_planning_that_takes_long_says_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "watched", lambda: True)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0)
+    sweep_of(parse({"fixed": {"steps": 100, "seeds": 1}, "axes": {"rate": [0.1, 0.2]}}))
+    assert capsys.readouterr().err.splitlines()[-1] == "paritylab: 1 of 2 points are planned"

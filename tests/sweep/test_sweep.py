@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paritylab as pl
+from paritylab.documents import publish
 from paritylab.progress import Progress, sweep_bar
 from paritylab.sweep import Call, LocalPool, Store, Sweep, SweepFailed
 from paritylab.sweep.schedule import Scheduler, jobs_of
@@ -159,9 +160,14 @@ def test_a_job_that_fails_is_recorded_and_stops_no_other(tmp_path):
 
 def test_a_sweep_of_which_all_jobs_fail_is_an_error(tmp_path):
     sweep = Sweep(Call(jobs.fails_on, {"x": 2, "bad": 2, "more": more}) for more in range(3))
-    with here() as executor, pytest.raises(SweepFailed, match="All jobs of this sweep failed") as error:
+    with (
+        here() as executor,
+        pytest.raises(SweepFailed, match="No run of this sweep is there") as error,
+    ):
         sweep.run(tmp_path, executor=executor, attempts=1)
-    assert "TypeError: fails_on() got an unexpected keyword argument 'more'" in str(error.value)
+    assert "failed jobs: 3, the first with TypeError: fails_on() got an unexpected keyword argument 'more'" in str(
+        error.value
+    )
     assert str(tmp_path / "failures") in str(error.value) and len(Store(tmp_path).failures()) == 3
     with here() as executor:
         results = sweep.run(Store(tmp_path), executor=executor, attempts=1, check=False)
@@ -346,3 +352,15 @@ def test_what_is_set_aside_is_done_again_in_the_same_command(tmp_path, monkeypat
         again = sweep.run(store, executor=executor)
     assert again.missing == 0 and again.table()["x"].equals(first["x"]) and len(heard) == 1
     assert again.table()["square"].equals(first["square"])
+
+
+def test_a_sweep_whose_shards_all_turn_out_unreadable_says_that_no_job_failed(tmp_path, monkeypatch):
+    torn = lambda draft, content, path: publish(draft, content.to_pybytes()[:-1], path)
+    monkeypatch.setattr("paritylab.sweep.store.publish", torn)
+    heard: list[str] = []
+    store = Store.create(tmp_path / "store", say=heard.append)
+    sweep = Sweep(Call(jobs.square, {"x": x}) for x in range(2))
+    with here() as executor, pytest.raises(SweepFailed, match="no job failed, but what was written could not") as error:
+        sweep.run(store, executor=executor)
+    assert str(tmp_path / "store" / "aside") in str(error.value) and "failures" not in str(error.value)
+    assert len(heard) >= 2

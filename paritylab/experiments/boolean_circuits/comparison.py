@@ -2,14 +2,15 @@
 
 The paper trains level by level for the sake of its analysis, and says that layerwise training has been found
 comparable to end-to-end training elsewhere. It does not compare the two on its own problem. Here they learn the same
-random AND/OR/NAND/NOR circuits under the generative law: Algorithm 1 on a sample of four times the size that the sign
-test predicts; the same network of neural gates with Adam from end to end on fresh batches; a dense ReLU network of
-one hidden layer with about as many parameters. Learned means no mistake on 8,192 points of the law.
+random AND/OR/NAND/NOR circuits under the generative distribution: Algorithm 1 on a sample of four times the size that
+the sign test predicts; the same network of neural gates with Adam from end to end on fresh batches; a dense ReLU
+network of one hidden layer with about as many parameters. Learned means no mistake on 8,192 points of the distribution.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,10 +21,10 @@ import paritylab as pl
 from ...distributions.points import growing_sample
 from ...figures import INKS, panels
 from ...networks.base import Recipe
-from ...statistics import wilson_interval
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
+from ..measures import fraction
 from .problems import RandomGenerative, generative, safe_width
 
 MULTIPLE = 4
@@ -65,12 +66,8 @@ def layerwise(depth: int, seeds: int) -> list[dict[str, object]]:
 def plan(settings: Settings) -> Iterator[Plan | Call]:
     for depth in settings.depths:
         n, width = 2**depth, safe_width(2**depth)
-        yield Call(
-            layerwise,
-            {"depth": depth, "seeds": settings.seeds},
-            labels={"way": "layerwise", "depth": depth},
-            seconds=2.0,
-        )
+        which = {"depth": depth, "seeds": settings.seeds}
+        yield Call(layerwise, which, labels={"way": "layerwise", "depth": depth}, seconds=2.0)
         dense = max(1, round(3 * width * (n - 1) / (n + 2)))
         networks: dict[str, Recipe] = {
             "gates": pl.NeuralGates(width, scale=1 / math.sqrt(width)),
@@ -92,68 +89,67 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
             )
 
 
-def claims(settings: Settings) -> list[Claim]:
-    made = []
-    for depth in settings.depths:
-        of = f"depth {depth}, {settings.seeds} circuits"
-        made += [
-            Claim(
-                f"d{depth}/layerwise",
-                f"Algorithm 1 learns from {MULTIPLE} times the sign test's size ({of}); the fraction learned",
-                1.0,
-                Region(low=0.7),
-            ),
-            Claim(
-                f"d{depth}/no-worse",
-                "layerwise training is no worse than training the same network end to end for "
-                f"{settings.steps:,} steps ({of}); the difference of the fractions learned",
-                None,
-                Region(low=0.0),
-            ),
-        ]
-    return made
+class Data(NamedTuple):
+    table: pd.DataFrame
+    """Runs, with whether they learned."""
+    curves: pd.DataFrame
+
+    def learned(self, depth: int, way: str) -> "pd.Series[bool]":
+        return self.table[(self.table.depth == depth) & (self.table.way == way)].learned
 
 
-def fractions(results: Results) -> pd.DataFrame:
-    """Learned and all runs by depth and way."""
+def read(settings: Settings, results: Results) -> Data:
     table = results.table()
     by_call = table.way == "layerwise"
     learned = np.where(by_call, table.learned == True, table.outcome == "learned")  # noqa: E712 (objects)
-    return table.assign(learned=learned).groupby(["depth", "way"]).learned.agg(["sum", "count"]).astype(int)
+    return Data(table.assign(learned=learned), results.curves())
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's intervals; of a difference, by Newcombe's square-and-add."""
-    found, measured = fractions(results), {}
+def claims(settings: Settings) -> Iterator[Claim]:
     for depth in settings.depths:
-        (a, m), (b, n) = (tuple(found.loc[(depth, way)]) for way in ("layerwise", "gates"))
-        (low_a, high_a), (low_b, high_b) = wilson_interval(int(a), int(m)), wilson_interval(int(b), int(n))
-        measured[f"d{depth}/layerwise"] = Measured(a / m, (low_a, high_a))
-        gap = a / m - b / n
-        down, up = np.hypot(a / m - low_a, high_b - b / n), np.hypot(high_a - a / m, b / n - low_b)
-        measured[f"d{depth}/no-worse"] = Measured(gap, (float(gap - down), float(gap + up)))
-    return measured
+        yield from claims_at(depth, f"depth {depth}, {settings.seeds} circuits", settings.steps)
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def claims_at(depth: int, of: str, steps: int) -> Iterator[Claim]:
+    yield Claim(
+        f"d{depth}/layerwise",
+        f"Algorithm 1 learns from {MULTIPLE} times the sign test's size ({of}); the fraction learned",
+        None,
+        Region(low=0.7),
+        lambda data: fraction(data.learned(depth, "layerwise")),
+        theory=1.0,
+    )
+    yield Claim(
+        f"d{depth}/no-worse",
+        f"layerwise training is no worse than training the same network end to end for {steps:,} steps ({of}); the "
+        "difference of the fractions learned",
+        None,
+        Region(low=0.0),
+        lambda data: difference(*(fraction(data.learned(depth, way)) for way in ("layerwise", "gates"))),
+    )
+
+
+def difference(one: Measured, other: Measured) -> Measured:
+    """Of two fractions, with an interval by Newcombe's square-and-add."""
+    (a, (low_a, high_a)), (b, (low_b, high_b)) = one, other
+    gap, down, up = a - b, np.hypot(a - low_a, high_b - b), np.hypot(high_a - a, b - low_b)
+    return Measured(gap, (float(gap - down), float(gap + up)))
+
+
+def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Fractions by depth, and the errors of end-to-end runs over steps."""
-    found = fractions(results)
     figure, axes = panels(1, 2, width=3.8, height=3.0)
     axis = axes[0, 0]
     for i, (way, words) in enumerate(WAYS.items()):
-        rows = [found.loc[(depth, way)] for depth in settings.depths]
-        heights = np.array([row["sum"] / row["count"] for row in rows])
-        ends = np.array([wilson_interval(int(row["sum"]), int(row["count"])) for row in rows]).T
-        places = np.arange(len(rows)) + 0.27 * (i - 1)
+        found = [fraction(data.learned(depth, way)) for depth in settings.depths]
+        heights, ends = np.array([each.value for each in found]), np.array([each.interval for each in found]).T
+        places, bars = np.arange(len(found)) + 0.27 * (i - 1), np.maximum([heights - ends[0], ends[1] - heights], 0)
         axis.bar(places, heights, 0.25, color=INKS[i], label=words)
-        axis.errorbar(
-            places, heights, np.maximum([heights - ends[0], ends[1] - heights], 0), fmt="none", color="0.2", capsize=2
-        )
+        axis.errorbar(places, heights, bars, fmt="none", color="0.2", capsize=2)
     axis.set_xticks(range(len(settings.depths)), [str(depth) for depth in settings.depths])
     axis.set(xlabel="depth of the circuit", ylabel="fraction of circuits learned", ylim=(0, 1.45))
     axis.legend(fontsize=7, loc="upper left")
-    curves = results.curves()
-    curves = curves[curves.depth == settings.depths[-1]]
+    curves = data.curves[data.curves.depth == settings.depths[-1]]
     for i, way in enumerate(("gates", "dense"), start=1):
         errors = curves[curves.way == way].pivot_table(index="step", columns="run", values="fresh_error").ffill()
         errors = errors[errors.index % (settings.steps // 20) == 0]

@@ -15,6 +15,7 @@ at every p, drew that as a failure.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,10 +25,10 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import INKS, STYLES, panels
-from ...statistics import wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
+from ..measures import fraction, proportion
 
 N, K, WIDTH = 128, 5, 128
 P = 0.6
@@ -87,86 +88,88 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 yield of(k, p, range(seeds)[half * seeds // 2 : (1 + half) * seeds // 2])
 
 
-def claims(settings: Settings) -> list[Claim]:
-    runs = f"n = {N}, k = {K}, {settings.seeds} seeds, {settings.steps:,} steps"
-    highest = max(P, *settings.sweep)
-    return [
-        Claim(
-            "biased",
-            f"with p = {P} training converges to a perfect solution ({runs}); the least test accuracy over seeds, on "
-            f"{TEST:,} points",
-            1.0,
-            Region(low=PERFECT),
-        ),
-        Claim(
-            "uniform",
-            f"with p = 0.5 training fails completely ({runs}); the largest distance of a seed's last test accuracy "
-            "from one half",
-            0.5,
-            Region(0.0, 0.01),
-        ),
-        Claim(
-            "transition/below",
-            f"without bias the parity of {K} bits is not learned; the fraction of seeds at p = 0.5 with an accuracy of "
-            f"at least {LEARNED:.0%}",
-            0.0,
-            Region(high=0.5),
-        ),
-        Claim(
-            "transition/above",
-            f"with more bias it is; the same fraction at p = {P} to {highest}",
-            None,
-            Region(low=0.5),
-        ),
-        Claim(
-            "transition/perfect",
-            f"and perfectly; the fraction of seeds at p = {highest} with an accuracy of at least {PERFECT:.1%}",
-            None,
-            Region(low=0.5),
-            {"quick": "inconclusive", "paper": "fails"},
-            "Seeds end at 99.66% to 99.83%: all but the pattern of five -1, which has probability 0.0024 at p = 0.7, "
-            "and is rarely seen.",
-        ),
-    ]
-
-
-def last_accuracy(results: Results) -> pd.DataFrame:
+class Data(NamedTuple):
+    curves: pd.DataFrame
+    last: pd.DataFrame
     """The accuracy of each run at its last record; one that learned is at its end then."""
+
+
+def read(settings: Settings, results: Results) -> Data:
     curves = results.curves()
     last = curves.sort_values("step").groupby("run").last()
-    return last.assign(accuracy=1 - last.fresh_error)
+    return Data(curves, last.assign(accuracy=1 - last.fresh_error))
 
 
-def learned(runs: pd.DataFrame, accuracy: float = LEARNED) -> Measured:
-    """The fraction of runs that reached an accuracy, with Wilson's interval."""
-    count = int((runs.accuracy >= accuracy).sum())
-    return Measured(count / len(runs), wilson_interval(count, len(runs)))
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """Intervals of single accuracies are those of 100,000 points; over seeds the worst is taken."""
-    last = last_accuracy(results)
-    here = last[last.k == K]
-    interval = lambda accuracy: wilson_interval(round(accuracy * TEST), TEST)
-    least = float(here[here.p == P].accuracy.min())
-    uniform = here[here.p == 0.5].accuracy
-    farthest = float(uniform.iloc[int((uniform - 0.5).abs().to_numpy().argmax())])
-    low, high = interval(farthest)
-    ends = sorted((abs(low - 0.5), abs(high - 0.5)))
-    return {
-        "biased": Measured(least, interval(least)),
-        "uniform": Measured(abs(farthest - 0.5), (0.0 if low <= 0.5 <= high else ends[0], ends[1])),
-        "transition/below": learned(here[here.p == 0.5]),
-        "transition/above": learned(here[here.p >= P]),
-        "transition/perfect": learned(here[here.p == max(P, *settings.sweep)], PERFECT),
-    }
+    runs = f"n = {N}, k = {K}, {settings.seeds} seeds, {settings.steps:,} steps"
+    highest = max(P, *settings.sweep)
+    yield Claim(
+        "biased",
+        f"with p = {P} training converges to a perfect solution ({runs}); the least test accuracy over seeds, on "
+        f"{TEST:,} points",
+        1.0,
+        Region(low=PERFECT),
+        lambda data: tested(float(accuracies(data, P, P).min())),
+    )
+    yield Claim(
+        "uniform",
+        f"with p = 0.5 training fails completely ({runs}); the largest distance of a seed's last test accuracy "
+        "from one half",
+        0.5,
+        Region(0.0, 0.01),
+        lambda data: from_chance(accuracies(data, 0.5, 0.5)),
+    )
+    yield Claim(
+        "transition/below",
+        f"without bias the parity of {K} bits is not learned; the fraction of seeds at p = 0.5 with an accuracy of "
+        f"at least {LEARNED:.0%}",
+        0.0,
+        Region(high=0.5),
+        lambda data: fraction(accuracies(data, 0.5, 0.5) >= LEARNED),
+    )
+    yield Claim(
+        "transition/above",
+        f"with more bias it is; the same fraction at p = {P} to {highest}",
+        None,
+        Region(low=0.5),
+        lambda data: fraction(accuracies(data, P, 1.0) >= LEARNED),
+    )
+    yield Claim(
+        "transition/perfect",
+        f"and perfectly; the fraction of seeds at p = {highest} with an accuracy of at least {PERFECT:.1%}",
+        None,
+        Region(low=0.5),
+        lambda data: fraction(accuracies(data, highest, highest) >= PERFECT),
+        explanation="Seeds end at 99.66% to 99.83%: all but the pattern of five -1, which has probability 0.0024 at "
+        "p = 0.7, and is rarely seen.",
+    )
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def accuracies(data: Data, low: float, high: float) -> "pd.Series[float]":
+    """Last accuracies of the figure's parity for p in a range."""
+    here = data.last[data.last.k == K]
+    return here.accuracy[(here.p >= low) & (here.p <= high)]
+
+
+def tested(accuracy: float) -> Measured:
+    """An accuracy on the test set."""
+    return Measured(accuracy, proportion(round(accuracy * TEST), TEST).interval)
+
+
+def from_chance(accuracies: "pd.Series[float]") -> Measured:
+    """How far the farthest accuracy is from one half."""
+    farthest = float(accuracies.iloc[int((accuracies - 0.5).abs().to_numpy().argmax())])
+    low, high = tested(farthest).interval
+    near, far = sorted((abs(low - 0.5), abs(high - 0.5)))
+    return Measured(abs(farthest - 0.5), (0.0 if low <= 0.5 <= high else near, far))
+
+
+def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """The paper's figure, and the fraction that learned over p."""
     figure, axes = panels(1, 2, width=3.8, height=3.0)
-    draw_curves(axes[0, 0], results.curves(), settings.every)
-    draw_transition(axes[0, 1], last_accuracy(results), settings)
+    draw_curves(axes[0, 0], data.curves, settings.every)
+    draw_transition(axes[0, 1], data.last, settings)
     figure.suptitle(f"Parities on {N} bits: a slight bias makes them learnable", fontsize=11)
     return {"figure1": figure}
 
@@ -176,8 +179,8 @@ def draw_curves(axis: Axes, curves: pd.DataFrame, every: int) -> None:
     curves = curves[curves.k == K]
     for i, (p, words) in enumerate(((P, "biased, p = 0.6"), (0.5, "uniform, p = 0.5"))):
         errors = curves[curves.p == p].pivot_table(index="step", columns="run", values="fresh_error")
-        looks = range(0, int(curves.step.max()) + 1, every)
-        accuracy = 1 - errors.reindex(errors.index.union(list(looks))).ffill().loc[list(looks)]
+        steps = [*range(0, int(curves.step.max()) + 1, every)]
+        accuracy = 1 - errors.reindex(errors.index.union(steps)).ffill().loc[steps]
         axis.plot(accuracy.index, accuracy, color=INKS[i], linewidth=0.5, alpha=0.5)
         middle = accuracy.median(axis=1)
         axis.plot(middle.index, middle, color=INKS[i], linestyle=STYLES[i], linewidth=2, label=words)
@@ -188,7 +191,7 @@ def draw_curves(axis: Axes, curves: pd.DataFrame, every: int) -> None:
 def draw_transition(axis: Axes, last: pd.DataFrame, settings: Settings) -> None:
     for i, (k, rows) in enumerate(last.groupby("k")):
         probabilities = sorted(rows.p.unique())
-        found = [learned(rows[rows.p == p]) for p in probabilities]
+        found = [fraction(rows.accuracy[rows.p == p] >= LEARNED) for p in probabilities]
         bars = [(value - low, high - value) for value, (low, high) in found]
         axis.errorbar(
             probabilities,

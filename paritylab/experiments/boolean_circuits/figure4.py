@@ -11,7 +11,7 @@ of the time. The rate is 0.001; pixels are scaled to [-1, 1]; accuracy is that o
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -22,7 +22,7 @@ import paritylab as pl
 
 from ...distributions.images import ImageSet, find_cifar10, made_up_images
 from ...figures import INKS, panels
-from ...statistics import wilson_interval
+from ...statistics import Interval, wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
@@ -76,67 +76,60 @@ def plan(settings: Settings) -> Iterator[Plan]:
         )
 
 
-def claims(settings: Settings) -> list[Claim]:
-    """Verdicts are known for the sample of CIFAR-10."""
-    found = find_cifar10() is not None
-    return [replace(claim, recorded={"quick": "holds"} if found else {}) for claim in _claims(settings)]
-
-
-def _claims(settings: Settings) -> list[Claim]:
-    name = images(settings.made_up).name if settings.made_up or find_cifar10() else "CIFAR-10"
-    on, chance = f"on {name}, {settings.steps:,} steps", 1 / 10
-    first, last = settings.sides[1], settings.sides[-1]
-    return [
-        Claim(
-            "3x3/top1",
-            f"a 3 x 3 patch tells something of the class ({on}); top-1 accuracy over chance, {chance:g}",
-            None,
-            Region(low=1.0),
-        ),
-        Claim(
-            "3x3/top5",
-            f"so does its top-5 accuracy ({on}), over chance, {5 * chance:g}; on ImageNet 2.6% over 0.5%",
-            PAPER["top_5"] / PAPER["chance"],
-            Region(low=1.0),
-        ),
-        Claim(
-            "grows",
-            f"larger patches tell more ({on}); top-1 accuracy at {last} x {last} less that at {first} x {first}",
-            None,
-            Region(low=0.0),
-        ),
-    ]
-
-
-def accuracies(results: Results) -> pd.DataFrame:
-    """At the end, over seeds."""
+def read(settings: Settings, results: Results) -> pd.DataFrame:
+    """Accuracies at the end by the side of the patch, means over seeds."""
     last = results.curves().sort_values("step").groupby("run").last()
     return last.groupby("side")[["top_1", "top_5"]].mean()
 
 
-def interval(accuracy: float, settings: Settings) -> tuple[float, float]:
+def claims(settings: Settings) -> Iterator[Claim]:
+    """Wilson's intervals over test images; of a difference, the sum of both."""
+    name = images(settings.made_up).name if settings.made_up or find_cifar10() else "CIFAR-10"
+    on, chance = f"on {name}, {settings.steps:,} steps", 1 / 10
+    first, last = settings.sides[1], settings.sides[-1]
+
+    def over_chance(data: pd.DataFrame, column: str, best: int) -> Measured:
+        by, value = best / len(images(settings.made_up).classes), float(data.loc[3, column])
+        low, high = interval(value, settings)
+        return Measured(value / by, (low / by, high / by))
+
+    def gain(data: pd.DataFrame) -> Measured:
+        small, large = (float(data.loc[side, "top_1"]) for side in (first, last))
+        (low_s, high_s), (low_l, high_l) = interval(small, settings), interval(large, settings)
+        return Measured(large - small, (low_l - high_s, high_l - low_s))
+
+    yield Claim(
+        "3x3/top1",
+        f"a 3 x 3 patch tells something of the class ({on}); top-1 accuracy over chance, {chance:g}",
+        None,
+        Region(low=1.0),
+        lambda data: over_chance(data, "top_1", 1),
+    )
+    yield Claim(
+        "3x3/top5",
+        f"so does its top-5 accuracy ({on}), over chance, {5 * chance:g}; on ImageNet 2.6% over 0.5%",
+        PAPER["top_5"] / PAPER["chance"],
+        Region(low=1.0),
+        lambda data: over_chance(data, "top_5", 5),
+    )
+    yield Claim(
+        "grows",
+        f"larger patches tell more ({on}); top-1 accuracy at {last} x {last} less that at {first} x {first}",
+        None,
+        Region(low=0.0),
+        gain,
+    )
+
+
+def interval(accuracy: float, settings: Settings) -> Interval:
     """Patches of one image are alike: as many trials as there are test images, whatever the patches and seeds."""
     trials = min(TEST, len(images(settings.made_up).test.classes))
     return wilson_interval(round(accuracy * trials), trials)
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's intervals over test images; of a difference, the sum of both."""
-    found, chance = accuracies(results), 1 / len(images(settings.made_up).classes)
-    measured = {}
-    for name, column, by in (("top1", "top_1", chance), ("top5", "top_5", 5 * chance)):
-        value = float(found.loc[3, column])
-        low, high = interval(value, settings)
-        measured[f"3x3/{name}"] = Measured(value / by, (low / by, high / by))
-    small, large = (float(found.loc[side, "top_1"]) for side in (settings.sides[1], settings.sides[-1]))
-    (low_s, high_s), (low_l, high_l) = interval(small, settings), interval(large, settings)
-    measured["grows"] = Measured(large - small, (low_l - high_s, high_l - low_s))
-    return measured
-
-
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
     """Accuracy over the side of the patch, beside chance."""
-    found, known = accuracies(results), images(settings.made_up)
+    known = images(settings.made_up)
     figure, axes = panels(1, 1, width=5.0, height=3.3)
     axis = axes[0, 0]
     for i, (column, words) in enumerate((("top_5", "top 5"), ("top_1", "top 1"))):

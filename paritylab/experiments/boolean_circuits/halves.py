@@ -1,4 +1,7 @@
-"""Functions of two halves of bits, and depth-two networks on them held against Lemma 23 and Theorem 12."""
+"""Functions of two halves of bits, and depth-two networks on them held against Lemma 23 and Theorem 12.
+
+Not an experiment. It stays in this place because the names of stored runs contain those of its functions.
+"""
 
 import math
 from typing import NamedTuple

@@ -23,9 +23,10 @@ import paritylab as pl
 
 from ...bounds import layerwise_circuit
 from ...figures import INKS, ink, panels
-from ...sweep import Call, Results
+from ...sweep import Call
 from ...training.gates import default_rate
-from ..base import Claim, Measured, Region, exactly
+from ..base import Claim, Region
+from ..measures import largest, least
 from .problems import biased_parity, safe_width
 
 XI = 0.2
@@ -76,60 +77,54 @@ def plan(settings: Settings) -> Iterator[Call]:
         yield Call(learn, {"depth": depth, "problems": settings.problems}, seconds=3.0)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    sizes = f"n = {2 ** settings.depths[0]} to {2 ** settings.depths[-1]}, {settings.problems} random problems each"
-    return [
-        Claim(
-            "lemma6/slack",
-            f"every gate that is not constant has |c| - |E[y]| >= (2 xi)^k ({sizes}); the least ratio to that",
-            "at least 1",
-            Region(low=1.0),
-        ),
-        Claim(
-            "lemma6/chance",
-            f"such a gate is 1 with probability in (xi, 1 - xi) ({sizes}); the least distance from 0 and 1",
-            f"above {XI}",
-            Region(low=XI),
-        ),
-        Claim(
-            "learns", f"Algorithm 1 learns all of them, population form ({sizes}); the largest error", 0.0, Region(0, 0)
-        ),
-        Claim(
-            "samples",
-            f"no more examples are needed than Theorem 4 has, a power of n ({sizes}); the largest ratio of the sign "
-            "test's size to the theorem's",
-            "at most 1",
-            Region(0.0, 1.0),
-        ),
-        Claim(
-            "steps",
-            f"nor more steps of a level, a power of n too ({sizes}); the largest ratio of steps to the theorem's",
-            "at most 1",
-            Region(0.0, 1.0),
-        ),
-    ]
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """Exact but for the choice of problems."""
-    table = results.table()
-    return {
-        "lemma6/slack": exactly(float(table.slack_over_bound.min())),
-        "lemma6/chance": exactly(float(table.least_chance.min())),
-        "learns": exactly(float(table.error.max())),
-        "samples": exactly(float((table.samples / table.theorem_samples).max())),
-        "steps": exactly(float((table.steps / table.theorem_steps).max())),
-    }
+    sizes = f"n = {2 ** settings.depths[0]} to {2 ** settings.depths[-1]}, {settings.problems} random problems each"
+    yield Claim(
+        "lemma6/slack",
+        f"every gate that is not constant has |c| - |E[y]| >= (2 xi)^k ({sizes}); the least ratio to that",
+        "at least 1",
+        Region(low=1.0),
+        lambda table: least(table.slack_over_bound),
+    )
+    yield Claim(
+        "lemma6/chance",
+        f"such a gate is 1 with probability in (xi, 1 - xi) ({sizes}); the least distance from 0 and 1",
+        f"above {XI}",
+        Region(low=XI),
+        lambda table: least(table.least_chance),
+    )
+    yield Claim(
+        "learns",
+        f"Algorithm 1 learns all of them, population form ({sizes}); the largest error",
+        0.0,
+        Region(0, 0),
+        lambda table: largest(table.error),
+    )
+    yield Claim(
+        "samples",
+        f"no more examples are needed than Theorem 4 has, a power of n ({sizes}); the largest ratio of the sign "
+        "test's size to the theorem's",
+        "at most 1",
+        Region(0.0, 1.0),
+        lambda table: largest(table.samples / table.theorem_samples),
+    )
+    yield Claim(
+        "steps",
+        f"nor more steps of a level, a power of n too ({sizes}); the largest ratio of steps to the theorem's",
+        "at most 1",
+        Region(0.0, 1.0),
+        lambda table: largest(table.steps / table.theorem_steps),
+    )
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Examples and steps over n."""
-    table = results.table()
     figure, axes = panels(1, 2, width=3.6, height=2.9)
     for axis, (name, words) in zip(
         axes[0], (("samples", "examples"), ("steps", "steps of the slowest level")), strict=True
     ):
-        _draw(axis, table, name)
+        draw(axis, table, name)
         axis.set(xscale="log", yscale="log", xlabel="n", ylabel=words)
         axis.set_xticks([2**depth for depth in settings.depths], [str(2**depth) for depth in settings.depths])
         axis.minorticks_off()
@@ -138,7 +133,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     return {"log-parity": figure}
 
 
-def _draw(axis: Axes, table: pd.DataFrame, name: str) -> None:
+def draw(axis: Axes, table: pd.DataFrame, name: str) -> None:
     middle, bound = table.groupby("n")[name].median(), table.groupby("n")[f"theorem_{name}"].first()
     slope = np.polyfit(np.log(middle.index), np.log(middle), 1)[0]
     axis.plot(table.n, table[name], ".", color="0.7", markersize=4, label="random problems")

@@ -1,4 +1,7 @@
-"""Circuits with a law of their inputs that several experiments of this paper learn, and samples of them."""
+"""Circuits with a distribution of inputs that several experiments of this paper learn, and samples of them.
+
+Not an experiment. It stays in this place because the names of stored runs contain that of `RandomGenerative`.
+"""
 
 import dataclasses
 import math

@@ -24,19 +24,12 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...bounds import (
-    forster,
-    forster_weighted,
-    integer_width,
-    margin_width,
-    search_weights,
-    sign_rank_found,
-)
+from ...bounds import forster, forster_weighted, integer_width, margin_width, search_weights, sign_rank_found
 from ...figures import INKS, panels
-from ...statistics import wilson_interval
 from ...sweep import Call, Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, exactly
+from ..base import Claim, Measured, Region
+from ..measures import exactly, fraction, largest
 from .halves import FUNCTIONS, integer_networks, matrix, random_networks, target_of, trained_networks
 
 TRAINED = {"f_2": 64, "inner product 4": 32}
@@ -84,9 +77,8 @@ def ranks(function: str, searched: int) -> dict[str, object]:
 def plan(settings: Settings) -> Iterator[Plan | Call]:
     for function, width in TRAINED.items():
         which = {"function": function, "width": width, "seeds": 4, "steps": 4_000}
-        yield Call(
-            trained_networks, which, labels={"part": "trained", "function": function, "width": width}, seconds=15.0
-        )
+        labels = {"part": "trained", "function": function, "width": width}
+        yield Call(trained_networks, which, labels=labels, seconds=15.0)
     for function in FUNCTIONS:
         which = {"function": function, "searched": settings.searched}
         yield Call(ranks, which, labels={"part": "ranks", "function": function}, seconds=4.0)
@@ -109,116 +101,6 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
             )
 
 
-def claims(settings: Settings) -> list[Claim]:
-    return [*network_claims(settings), *rank_claims(), *width_claims(settings)]
-
-
-def network_claims(settings: Settings) -> list[Claim]:
-    """Lemma 23 and Theorem 12 on networks."""
-    many, trained = f"{2 * settings.networks} random ones", ", ".join(TRAINED)
-    return [
-        Claim(
-            "lemma23/printed",
-            f"a network with integer weights up to B has rank at most 4 B k n' ({many}); the largest ratio",
-            "at most 1",
-            Region(0, 1),
-        ),
-        Claim(
-            "lemma23/corrected",
-            "and at most k (B n' + 1) + 1 (the same networks); the largest ratio",
-            None,
-            Region(0, 1),
-        ),
-        *(
-            Claim(
-                f"theorem12/{kind}/{name}",
-                f"{words} ({which}, all points); the largest ratio{or_else}",
-                "at most 1",
-                Region(0, 1),
-            )
-            for kind, which in (("random", many), ("trained", f"networks trained on {trained}, 4 each"))
-            for name, words, or_else in (
-                ("rounding", "rounding weights to multiples of 1/N moves the output by at most B k (2n' + 1) / N", ""),
-                (
-                    "rank",
-                    "the rounded network has the same signs, and a rank within the theorem's",
-                    " of ranks, infinite if a sign differs",
-                ),
-            )
-        ),
-        Claim(
-            "theorem12/trained/margin",
-            "trained networks have the signs of their function at every point, so that Theorem 12 speaks of them; the "
-            "fraction of seeds",
-            None,
-            Region(low=0.5),
-        ),
-    ]
-
-
-def rank_claims() -> list[Claim]:
-    """Sign-ranks from both sides."""
-    near = lambda value, by: Region(value - by, value + by)
-    inner = [(name, 2 ** (half / 2)) for name, half in FUNCTIONS.items() if name.startswith("inner")]
-    return [
-        *(
-            Claim(
-                f"forster/{name.replace(' ', '-')}",
-                f"Forster's bound of the inner product on n' = {FUNCTIONS[name]} bits is 2^(n'/2); the bound",
-                value,
-                near(value, 1e-9),
-            )
-            for name, value in inner
-        ),
-        *(
-            Claim(
-                f"f/m{m}/plain",
-                f"Forster's plain bound of f_{m} says nothing, since different rows need a rank of 2; the bound",
-                value,
-                near(value, 0.005),
-            )
-            for m, value in ((1, 1.41), (2, 1.89))
-        ),
-        Claim(
-            "f/m2/weighted",
-            "weights improve the bound of f_2 to one that says something, above 2; the weighted bound",
-            None,
-            Region(low=2.0),
-        ),
-        Claim(
-            "order",
-            "bounds from below lie below ranks that a search found (all functions); the largest ratio of the weighted "
-            "bound to the rank, infinite if none was found",
-            "at most 1",
-            Region(0, 1),
-        ),
-    ]
-
-
-def width_claims(settings: Settings) -> list[Claim]:
-    """Widths by training."""
-    made = []
-    for function, widths in settings.widths:
-        name = function.replace(" ", "-")
-        made += [
-            Claim(
-                f"width/{name}",
-                f"training finds {function}; the fraction of seeds that do with {max(widths)} units in "
-                f"{settings.steps:,} steps",
-                None,
-                Region(low=0.5),
-            ),
-            Claim(
-                f"width/{name}/bound",
-                f"no network that learned {function} is narrower than its sign-rank allows by Theorem 12, with the "
-                "weights and the margin of trained networks; the least width that learned over the bound",
-                "at least 1",
-                Region(low=1.0),
-            ),
-        ]
-    return made
-
-
 class Needed(NamedTuple):
     """One line of the table: what a depth-two network needs for a function."""
 
@@ -234,76 +116,163 @@ class Needed(NamedTuple):
     most: float
 
 
-def needed(table: pd.DataFrame, settings: Settings) -> list[Needed]:
-    """The widths that training needs beside those that bounds ask for."""
-    rows = []
-    known = table[table.part == "ranks"].set_index("function")
+class Data(NamedTuple):
+    table: pd.DataFrame
+    ranks: pd.DataFrame
+    """Sign-ranks by function."""
+    needed: dict[str, Needed]
+
+    def part(self, name: str) -> pd.DataFrame:
+        return self.table[self.table.part == name]
+
+    def learned(self, function: str, width: int) -> "pd.Series[bool]":
+        """Which seeds learned a function with so many units."""
+        here = self.part("widths")
+        return here[(here.function == function) & (here.width == width)].outcome == "learned"
+
+
+def read(settings: Settings, results: Results) -> Data:
+    table = results.table()
+    data = Data(table, table[table.part == "ranks"].set_index("function"), {})
+    data.needed.update({function: needed(data, function, widths) for function, widths in settings.widths})
+    return data
+
+
+def needed(data: Data, function: str, widths: tuple[int, ...]) -> Needed:
+    """The width that training needs beside those that bounds ask for."""
+    half, low = FUNCTIONS[function], max(2.0, float(data.ranks.weighted[function]))
+    trained = data.part("trained")
+    trained = trained[(trained.function == function) & (trained.margin > 0)]
+    allowed = [
+        margin_width(half, weight=float(weight), margin=float(margin), sign_rank=low).value
+        for weight, margin in zip(trained.weight, trained.margin, strict=True)
+    ]
+    shares = {width: data.learned(function, width).mean() for width in widths}
+    least = lambda above: min((width for width, share in shares.items() if share > above), default=math.inf)
+    lemma23, found = integer_width(half, weight=1, sign_rank=low).value, float(data.ranks.above[function])
+    return Needed(function, low, found, lemma23, min(allowed, default=1.0), least(0), least(0.5))
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
+    """Exact but for fractions of seeds."""
+    many, trained = f"{2 * settings.networks} random ones", ", ".join(TRAINED)
+    yield Claim(
+        "lemma23/printed",
+        f"a network with integer weights up to B has rank at most 4 B k n' ({many}); the largest ratio",
+        "at most 1",
+        Region(0, 1),
+        lambda data: largest(data.table.over_printed.dropna()),
+    )
+    yield Claim(
+        "lemma23/corrected",
+        "and at most k (B n' + 1) + 1 (the same networks); the largest ratio",
+        None,
+        Region(0, 1),
+        lambda data: largest(data.table.over_corrected.dropna()),
+    )
+    yield from theorem12_claims("random", many)
+    yield from theorem12_claims("trained", f"networks trained on {trained}, 4 each")
+    yield Claim(
+        "theorem12/trained/margin",
+        "trained networks have the signs of their function at every point, so that Theorem 12 speaks of them; the "
+        "fraction of seeds",
+        None,
+        Region(low=0.5),
+        lambda data: fraction(data.part("trained").margin > 0),
+    )
+    yield from rank_claims()
     for function, widths in settings.widths:
-        half, low = FUNCTIONS[function], max(2.0, float(known.weighted[function]))
-        trained = table[(table.part == "trained") & (table.function == function) & (table.margin > 0)]
-        allowed = [
-            margin_width(half, weight=float(weight), margin=float(margin), sign_rank=low).value
-            for weight, margin in zip(trained.weight, trained.margin, strict=True)
-        ]
-        shares = [learned_share(table, function, width) for width in widths]
-        some = min((width for width, share in zip(widths, shares, strict=True) if share > 0), default=math.inf)
-        most = min((width for width, share in zip(widths, shares, strict=True) if share > 0.5), default=math.inf)
-        lemma23 = integer_width(half, weight=1, sign_rank=low).value
-        rows.append(Needed(function, low, float(known.above[function]), lemma23, min(allowed, default=1.0), some, most))
-    return rows
+        yield from width_claims(function, max(widths), settings.steps)
 
 
-def learned_share(table: pd.DataFrame, function: str, width: int) -> float:
-    here = table[(table.part == "widths") & (table.function == function) & (table.width == width)]
-    return float((here.outcome == "learned").mean())
+def theorem12_claims(kind: str, which: str) -> Iterator[Claim]:
+    def rank(data: Data) -> Measured:
+        rows = with_margin(data)
+        return largest(rows.rank_over_bound if (rows.same_signs == True).all() else math.inf)  # noqa: E712 (objects)
+
+    with_margin = lambda data: data.part(kind)[lambda rows: rows.margin > 0]
+    yield Claim(
+        f"theorem12/{kind}/rounding",
+        f"rounding weights to multiples of 1/N moves the output by at most B k (2n' + 1) / N ({which}, all points); "
+        "the largest ratio",
+        "at most 1",
+        Region(0, 1),
+        lambda data: largest(with_margin(data).off),
+    )
+    yield Claim(
+        f"theorem12/{kind}/rank",
+        f"the rounded network has the same signs, and a rank within the theorem's ({which}, all points); the largest "
+        "ratio of ranks, infinite if a sign differs",
+        "at most 1",
+        Region(0, 1),
+        rank,
+    )
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Exact but for the fraction of seeds."""
-    table = results.table()
-    known = table[table.part == "ranks"].set_index("function")
-    measured = {
-        "lemma23/printed": exactly(float(table.over_printed.max())),
-        "lemma23/corrected": exactly(float(table.over_corrected.max())),
-    }
-    for kind in ("random", "trained"):
-        rows = table[(table.part == kind) & (table.margin > 0)]
-        same = bool((rows.same_signs == True).all())  # noqa: E712 (objects)
-        measured[f"theorem12/{kind}/rounding"] = exactly(float(rows.off.max()))
-        measured[f"theorem12/{kind}/rank"] = exactly(float(rows.rank_over_bound.max()) if same else math.inf)
-    trained = table[table.part == "trained"]
-    measured["theorem12/trained/margin"] = fraction((trained.margin > 0).to_numpy(bool))
-    for name in FUNCTIONS:
-        if name.startswith("inner"):
-            measured[f"forster/{name.replace(' ', '-')}"] = exactly(float(known.plain[name]))
-    for m in (1, 2):
-        measured[f"f/m{m}/plain"] = exactly(float(known.plain[f"f_{m}"]))
-    measured["f/m2/weighted"] = exactly(float(known.weighted["f_2"]))
-    measured["order"] = exactly(float((known.weighted / known.above.fillna(0)).max()))
-    for (function, widths), row in zip(settings.widths, needed(table, settings), strict=True):
-        here = table[(table.part == "widths") & (table.function == function) & (table.width == max(widths))]
-        measured[f"width/{function.replace(' ', '-')}"] = fraction((here.outcome == "learned").to_numpy(bool))
-        measured[f"width/{function.replace(' ', '-')}/bound"] = exactly(row.some / row.theorem12)
-    return measured
+def rank_claims() -> Iterator[Claim]:
+    """Sign-ranks from both sides."""
+
+    def plain(name: str, function: str, words: str, value: float, by: float) -> Claim:
+        region = Region(value - by, value + by)
+        return Claim(name, words, None, region, lambda data: exactly(data.ranks.plain[function]), theory=value)
+
+    for function, half in FUNCTIONS.items():
+        if function.startswith("inner"):
+            words = f"Forster's bound of the inner product on n' = {half} bits is 2^(n'/2); the bound"
+            yield plain(f"forster/{function.replace(' ', '-')}", function, words, 2 ** (half / 2), 1e-9)
+    for m, value in ((1, 1.41), (2, 1.89)):
+        words = f"Forster's plain bound of f_{m} says nothing, since different rows need a rank of 2; the bound"
+        yield plain(f"f/m{m}/plain", f"f_{m}", words, value, 0.005)
+    yield Claim(
+        "f/m2/weighted",
+        "weights improve the bound of f_2 to one that says something, above 2; the weighted bound",
+        None,
+        Region(low=2.0),
+        lambda data: exactly(data.ranks.weighted["f_2"]),
+    )
+    yield Claim(
+        "order",
+        "bounds from below lie below ranks that a search found (all functions); the largest ratio of the weighted "
+        "bound to the rank, infinite if none was found",
+        None,
+        Region(0, 1),
+        lambda data: largest(data.ranks.weighted / data.ranks.above.fillna(0)),
+        theory="at most 1",
+    )
 
 
-def fraction(true: np.ndarray) -> Measured:
-    return Measured(float(true.mean()), wilson_interval(int(true.sum()), len(true)))
+def width_claims(function: str, widest: int, steps: int) -> Iterator[Claim]:
+    """Widths by training."""
+    name = function.replace(" ", "-")
+    yield Claim(
+        f"width/{name}",
+        f"training finds {function}; the fraction of seeds that do with {widest} units in {steps:,} steps",
+        None,
+        Region(low=0.5),
+        lambda data: fraction(data.learned(function, widest)),
+    )
+    yield Claim(
+        f"width/{name}/bound",
+        f"no network that learned {function} is narrower than its sign-rank allows by Theorem 12, with the "
+        "weights and the margin of trained networks; the least width that learned over the bound",
+        "at least 1",
+        Region(low=1.0),
+        lambda data: exactly(data.needed[function].some / data.needed[function].theorem12),
+    )
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Sign-ranks from both sides, the fraction of seeds that learn over width, and the table of widths."""
-    table = results.table()
     figure, axes = panels(1, 3, width=3.9, height=3.2)
-    draw_ranks(axes[0, 0], table)
-    draw_widths(axes[0, 1], table, settings)
-    draw_table(axes[0, 2], needed(table, settings))
+    draw_ranks(axes[0, 0], data.ranks.loc[list(FUNCTIONS)])
+    draw_widths(axes[0, 1], data, settings)
+    draw_table(axes[0, 2], [*data.needed.values()])
     figure.suptitle("Depth-two networks and sign-rank", fontsize=11)
     return {"shallow": figure}
 
 
-def draw_ranks(axis: Axes, table: pd.DataFrame) -> None:
-    known, places = table[table.part == "ranks"].set_index("function").loc[list(FUNCTIONS)], np.arange(len(FUNCTIONS))
+def draw_ranks(axis: Axes, known: pd.DataFrame) -> None:
+    places = np.arange(len(FUNCTIONS))
     for place, (low, high) in enumerate(zip(known.weighted, known.above, strict=True)):
         axis.plot([place, place], [low, high], color="0.75", linewidth=5, zorder=1)
     axis.plot(places, known.above, "s", color=INKS[2], label="at most: factors found")
@@ -317,9 +286,9 @@ def draw_ranks(axis: Axes, table: pd.DataFrame) -> None:
     axis.legend(fontsize=7, loc="upper left")
 
 
-def draw_widths(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+def draw_widths(axis: Axes, data: Data, settings: Settings) -> None:
     for i, (function, widths) in enumerate(settings.widths):
-        shares = [learned_share(table, function, width) for width in widths]
+        shares = [data.learned(function, width).mean() for width in widths]
         label = function.replace("f_2", "$f_2$")
         axis.plot(widths, shares, marker="os"[i], color=INKS[i], label=label, linestyle=("-", "--")[i])
     every = sorted({width for _, widths in settings.widths for width in widths})

@@ -25,8 +25,9 @@ import paritylab as pl
 from ...analysis import GateTables, audit, gate_tables, predicted_samples, reveals_gates, sampled_tables
 from ...figures import INKS, panels
 from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, exactly
-from .families import law_of, odd_near, random_target
+from ..base import Claim, Region
+from ..measures import exactly, largest
+from .shared.families import alternating, law_of, odd_near, random_target
 
 NAMES = ("E1", "E1'", "E2", "E3", "E4", "E5", "E6", "E7", "hard")
 SQUARE = {"E1": (True, True), "E5": (False, True), "E4": (True, False), "hard": (False, False)}
@@ -132,87 +133,90 @@ def audited(family: str, n: int, points: int) -> dict[str, object]:
     }
 
 
-def alternating(n: int) -> pl.GateProduct:
-    return pl.GateProduct(np.where(np.arange(n) % 2, -1.0, 1.0))
-
-
 def plan(settings: Settings) -> Iterator[Call]:
     for family in NAMES:
         yield Call(audited, {"family": family, "n": settings.n, "points": settings.points}, seconds=3.0)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    made = [
-        Claim(
-            f"{family}/sampled",
-            f"{family}: every correlation, signal, pattern probability and mean of a sample of {settings.points:,} is "
-            "what the closed forms say; the largest distance in standard deviations",
-            None,
-            Region(high=FARTHEST),
-        )
-        for family in NAMES
-    ]
-    made += [
-        Claim(
-            f"square/{family}",
-            f"{family}: unlabelled inputs {'reveal' if reveals else 'do not reveal'} the gates, and local correlation "
-            f"{'holds' if local else 'fails'}; 1 if so",
-            1.0,
-            Region(1.0, 1.0),
-        )
-        for family, (reveals, local) in SQUARE.items()
-    ]
-    return [
-        *made,
-        Claim(
-            "by-hand",
-            "the formulas derived by hand are the closed forms of the package: c_i, E[y] and E[x_i] of all families; "
-            "the largest difference",
-            0.0,
-            Region(high=1e-12),
-        ),
-        Claim(
-            "E7/uniform-pairs",
-            "under E7 no single pair shows anything: all means of inputs are 0 and all patterns have probability 1/4, "
-            "and two pairs together reveal the gates; 1 if so",
-            1.0,
-            Region(1.0, 1.0),
-        ),
-        Claim(
-            "E1/slack",
-            f"E1 has a slack |c| - |E[y]| of at least 1/2 - 3/2^(n+1) in the mixture; the slack less that, n = "
-            f"{settings.n}",
-            None,
-            Region(low=-1e-12),
-        ),
-    ]
+def read(settings: Settings, results: Results) -> pd.DataFrame:
+    """The numbers by family."""
+    return results.table().set_index("family")
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """All exact but for the distances of samples, whose region has the chance in it."""
-    table = results.table().set_index("family")
-    measured = {f"{family}/sampled": exactly(float(table.farthest[family])) for family in NAMES}
-    for family, (reveals, local) in SQUARE.items():
-        agrees = (table.reveals[family] != "no") == reveals and bool(table.exponent[family] <= POLYNOMIAL) == local
-        measured[f"square/{family}"] = exactly(float(agrees))
-    stealth = table.loc["E7"]
-    hidden = stealth.largest_input_mean < 1e-12 and abs(stealth.least_pattern - 0.25) < 1e-12
-    return measured | {
-        "by-hand": exactly(float(table.off_by_hand.max())),
-        "E7/uniform-pairs": exactly(float(hidden and stealth.reveals == "two pairs")),
-        "E1/slack": exactly(float(table.slack["E1"]) - (0.5 - 3 * 2.0 ** -(settings.n + 1))),
-    }
+    yield from (as_sampled(family, settings.points) for family in NAMES)
+    yield from map(in_the_square, SQUARE)
+    yield Claim(
+        "by-hand",
+        "the formulas derived by hand are the closed forms of the package: c_i, E[y] and E[x_i] of all families; "
+        "the largest difference",
+        None,
+        Region(high=1e-12),
+        lambda table: largest(table.off_by_hand),
+        theory=0.0,
+    )
+    yield Claim(
+        "E7/uniform-pairs",
+        "under E7 no single pair shows anything: all means of inputs are 0 and all patterns have probability 1/4, "
+        "and two pairs together reveal the gates; 1 if so",
+        None,
+        Region(1.0, 1.0),
+        lambda table: exactly(is_stealthy(table.loc["E7"])),
+        theory=1.0,
+    )
+    yield Claim(
+        "E1/slack",
+        f"E1 has a slack |c| - |E[y]| of at least 1/2 - 3/2^(n+1) in the mixture; the slack less that, n = "
+        f"{settings.n}",
+        None,
+        Region(low=-1e-12),
+        lambda table: exactly(table.slack["E1"] - (0.5 - 3 * 2.0 ** -(settings.n + 1))),
+    )
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def as_sampled(family: str, points: int) -> Claim:
+    return Claim(
+        f"{family}/sampled",
+        f"{family}: every correlation, signal, pattern probability and mean of a sample of {points:,} is "
+        "what the closed forms say; the largest distance in standard deviations",
+        None,
+        Region(high=FARTHEST),
+        lambda table: exactly(table.farthest[family]),
+    )
+
+
+def in_the_square(family: str) -> Claim:
+    reveals, local = SQUARE[family]
+    return Claim(
+        f"square/{family}",
+        f"{family}: unlabelled inputs {'reveal' if reveals else 'do not reveal'} the gates, and local correlation "
+        f"{'holds' if local else 'fails'}; 1 if so",
+        None,
+        Region(1.0, 1.0),
+        lambda table: exactly((table.reveals[family] != "no", is_local(table, family)) == (reveals, local)),
+        theory=1.0,
+    )
+
+
+def is_local(table: pd.DataFrame, family: str) -> bool:
+    """Whether the number of examples grows like a power of n."""
+    return bool(table.exponent[family] <= POLYNOMIAL)
+
+
+def is_stealthy(row: pd.Series) -> bool:
+    hidden = row.largest_input_mean < 1e-12 and abs(row.least_pattern - 0.25) < 1e-12
+    return bool(hidden and row.reveals == "two pairs")
+
+
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """The square, and beside it the numbers."""
-    table = results.table().set_index("family")
     figure, axes = panels(1, 2, width=4.6, height=3.4)
     axis = axes[0, 0]
     rows = {"no": 0, "two pairs": 1, "single pairs": 2}
     offsets: dict[tuple[int, bool], int] = {}
     for family in NAMES:
-        place = rows[table.reveals[family]], bool(table.exponent[family] <= POLYNOMIAL)
+        place = rows[table.reveals[family]], is_local(table, family)
         offsets[place] = offsets.get(place, -1) + 1
         bold = family in SQUARE
         axis.text(
@@ -228,24 +232,16 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     axis.grid(False)
     axis.axvline(0.5, color="0.6", linewidth=0.8)
     axis.axhline(0.5, color="0.6", linewidth=0.8)
-    _draw_table(axes[0, 1], table)
+    draw_table(axes[0, 1], table)
     figure.suptitle("'Reveals the function' is neither necessary (E5) nor sufficient (E4)", fontsize=11)
     return {"audit": figure}
 
 
-def _draw_table(axis: Axes, table: pd.DataFrame) -> None:
+def draw_table(axis: Axes, table: pd.DataFrame) -> None:
     axis.axis("off")
-    number = lambda value: f"{value:.3g}"
-    text = [
-        [
-            number(row.correlation),
-            number(abs(row.label_mean)),
-            number(row.slack),
-            number(row.least_pattern),
-            number(row.samples),
-        ]
-        for _, row in table.loc[list(NAMES)].iterrows()
-    ]
+    columns = ["correlation", "label_mean", "slack", "least_pattern", "samples"]
+    shown = table.loc[list(NAMES), columns].assign(label_mean=table.label_mean.abs())
+    text = [[f"{value:.3g}" for value in row] for row in shown.to_numpy(float)]
     drawn = axis.table(
         text,
         rowLabels=["uniform" if family == "hard" else family for family in NAMES],

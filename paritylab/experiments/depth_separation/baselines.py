@@ -1,4 +1,7 @@
-"""Tasks, starts and rates that trained baselines share: random products of gates under mixtures of both halves."""
+"""Tasks, starts and rates that trained baselines share: random products of gates under mixtures of both halves.
+
+Not an experiment. It stays in this place because the names of stored runs contain that of `RandomSeparation`.
+"""
 
 from dataclasses import dataclass
 
@@ -9,7 +12,7 @@ from jaxtyping import PRNGKeyArray
 import paritylab as pl
 
 from ...networks.activations import Activation
-from .families import FAMILIES
+from .shared.families import FAMILIES
 
 LAWS = (pl.UniformInitialization(), pl.GaussianInitialization(), pl.GlorotInitialization())
 """Where weights may start: U[-c, c] with c = fan-in^-1/2, N(0, 2/fan-in), Glorot's with biases 0."""

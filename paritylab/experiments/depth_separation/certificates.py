@@ -15,7 +15,7 @@ unit found shows how far the bound 2^(-n/2) is from the truth: a first trial saw
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,9 +28,10 @@ from ... import bounds
 from ...bounds import ShallowNetwork, gate_product_matrix
 from ...bounds.shallow import Form
 from ...figures import INKS, ink, panels
-from ...statistics import Interval
-from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, exactly
+from ...sweep import Call
+from ..base import Claim, Measured, Region
+from ..measures import exactly
+from .shared.fits import exponential
 
 FORMS: dict[str, Form] = {"B1": "length", "B2": "tails", "B3": "norms"}
 EXACT = (*FORMS, "Z1", "Z2", "Z3")
@@ -236,83 +237,67 @@ def plan(settings: Settings) -> Iterator[Call]:
         yield Call(integer_network, {"number": number}, labels={"kind": "integers"}, seconds=4.0)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    made = [
-        Claim(
-            f"{name}/violations",
-            f"{name} holds for every random, trained and adversarial network, by enumeration; violations",
-            0,
-            Region(0, 0),
-        )
-        for name in EXACT
-    ]
-    made += [
-        Claim(
-            "sampled/violations",
-            f"B1 to B3 hold at n = {', '.join(map(str, settings.sampled))}, by sampling; violations by four standard "
-            "errors",
-            0,
-            Region(0, 0),
-        ),
-        Claim(
-            "Z4/violations",
-            "Z4 holds for factors of rank r < 2^(n/2) trained towards F and for integer weights at n = 12; violations",
-            0,
-            Region(0, 0),
-        ),
-        Claim(
-            "unit/decay",
-            "the best correlation of a unit over its length decays like 2^(-0.93 n); the exponent",
-            0.93,
-            Region(0.83, 1.03),
-        ),
-    ]
-    return made + [
-        Claim(
-            f"unit/n{half}",
-            f"n = {half}: an adversary comes as near to B2 as a first trial's; the correlation over B2",
-            FIRST_RATIOS[half],
-            Region(0.9 * FIRST_RATIOS[half], 1 + 1e-9),
-        )
-        for half in settings.searched
-        if half in FIRST_RATIOS
-    ]
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """Counts and maxima are exact; the exponent has Student's interval of a regression."""
-    table = results.table()
-    exact = table[table.kind.isin(["random", "trained", "adversarial"])]
+    enumerated = ("random", "trained", "adversarial")
+    for name in EXACT:
+        words = f"{name} holds for every random, trained and adversarial network, by enumeration; violations"
+        yield unviolated(name, words, enumerated, (name,))
+    yield unviolated(
+        "sampled",
+        f"B1 to B3 hold at n = {', '.join(map(str, settings.sampled))}, by sampling; violations by four standard "
+        "errors",
+        ("sampled",),
+        tuple(FORMS),
+    )
+    yield unviolated(
+        "Z4",
+        "Z4 holds for factors of rank r < 2^(n/2) trained towards F and for integer weights at n = 12; violations",
+        ("factors", "integers"),
+        ("Z4",),
+    )
+    yield Claim(
+        "unit/decay",
+        "the best correlation of a unit over its length decays like 2^(-0.93 n); the exponent",
+        None,
+        Region(0.83, 1.03),
+        decay,
+    )
+    yield from (near_bound(half, FIRST_RATIOS[half]) for half in settings.searched if half in FIRST_RATIOS)
 
-    def beyond(rows: pd.DataFrame, names: Iterable[str]) -> float:
+
+def unviolated(name: str, words: str, kinds: tuple[str, ...], bounds: tuple[str, ...]) -> Claim:
+    def violations(table: pd.DataFrame) -> Measured:
         """How many ratios are above 1; where one is missing, nothing was shown."""
-        values = rows[list(names)].to_numpy(float)
-        return float((values > 1 + 1e-9).sum()) if values.size and not np.isnan(values).any() else math.nan
+        values = table[table.kind.isin(kinds)][list(bounds)].to_numpy(float)
+        return exactly((values > 1 + 1e-9).sum() if values.size and not np.isnan(values).any() else math.nan)
 
-    measured = {f"{name}/violations": exactly(beyond(exact, [name])) for name in EXACT}
-    measured["sampled/violations"] = exactly(beyond(table[table.kind == "sampled"], FORMS))
-    measured["Z4/violations"] = exactly(beyond(table[table.kind.isin(["factors", "integers"])], ["Z4"]))
-    units = table[table.kind == "unit"].set_index("half")
-    slope, interval = decay(units)
-    measured["unit/decay"] = Measured(slope, interval)
-    for half in settings.searched:
-        if half in FIRST_RATIOS:
-            measured[f"unit/n{half}"] = exactly(float(units.of_tails[half]))
-    return measured
+    return Claim(f"{name}/violations", words, None, Region(0, 0), violations, theory=0)
 
 
-def decay(units: pd.DataFrame) -> tuple[float, Interval]:
-    """The exponent e of 2^(-e n) through the best ratios, with its interval."""
-    from scipy.stats import linregress, t
+def near_bound(half: int, before: float) -> Claim:
+    return Claim(
+        f"unit/n{half}",
+        f"n = {half}: an adversary comes as near to B2 as a first trial's; the correlation over B2",
+        None,
+        Region(0.9 * before, 1 + 1e-9),
+        lambda table: exactly(best_of(table).of_tails[half]),
+    )
 
-    fit = linregress(units.index.to_numpy(float), np.log2(units.by_length.to_numpy(float)))
-    half = float(t.ppf(0.975, len(units) - 2)) * float(fit.stderr)
-    return -float(fit.slope), (-float(fit.slope) - half, -float(fit.slope) + half)
+
+def best_of(table: pd.DataFrame) -> pd.DataFrame:
+    """The best units by n."""
+    return table[table.kind == "unit"].set_index("half").sort_index()
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def decay(table: pd.DataFrame) -> Measured:
+    """The exponent e of 2^(-e n) through the best ratios."""
+    units = best_of(table)
+    return exponential(units.index, 1 / units.by_length)
+
+
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """How near networks come to each bound; the best unit over n; what sizes alone prove over n."""
-    table = results.table()
     figure, axes = panels(1, 3, width=3.9, height=3.3)
     kinds = {"random": "o", "trained": "s", "adversarial": "^"}
     for i, (kind, mark) in enumerate(kinds.items()):
@@ -327,9 +312,9 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     axes[0, 0].set_xticks(range(len(EXACT)), EXACT)
     axes[0, 0].set(ylabel="share of the bound that is used", ylim=(-0.03, 1.3), title="no network passes a bound (1)")
     axes[0, 0].legend(fontsize=7, loc="upper center", ncols=3)
-    units = table[table.kind == "unit"].sort_values("half")
-    axes[0, 1].semilogy(units.half, units.by_length, "o", color=INKS[0], label="best unit found")
-    n, (slope, _) = units.half.to_numpy(float), decay(units.set_index("half"))
+    units, slope = best_of(table), decay(table).value
+    n = units.index.to_numpy(float)
+    axes[0, 1].semilogy(n, units.by_length, "o", color=INKS[0], label="best unit found")
     level = float(np.mean(np.log2(units.by_length) + slope * n))
     axes[0, 1].semilogy(n, 2 ** (level - slope * n), color=INKS[0], linestyle="--", label=f"$2^{{-{slope:.2f}n}}$ fit")
     axes[0, 1].semilogy(n, 2 ** (-n / 2), color="0.3", label="proven: $2^{-n/2}$")

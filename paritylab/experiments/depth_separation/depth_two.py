@@ -26,10 +26,10 @@ import paritylab as pl
 from ...bounds import CorrelationCertificate
 from ...figures import INKS, panels
 from ...networks.activations import Activation
-from ...statistics import wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, exactly
+from ..base import Claim, Region
+from ..measures import exactly, least, proportion
 from .baselines import LAWS, RATES, RandomSeparation, last_records, rates_of, shallow
 
 ACTIVATIONS: dict[str, Activation] = {
@@ -105,53 +105,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 )
 
 
-def claims(settings: Settings) -> list[Claim]:
-    made = []
-    for pairs in sorted(settings.pairs):
-        words = (
-            f"n = {pairs}, depth two, widths to {max(settings.widths):,}, {len(RATES)} rates, {len(LAWS)} starts, "
-            f"{settings.steps:,} steps"
-        )
-        made += [
-            Claim(
-                f"n{pairs}/best-error",
-                f"{words}: the error on the hard half stays within 2% of one half; the least error of all networks",
-                0.5,
-                Region(0.48, 0.52),
-            ),
-            Claim(
-                f"n{pairs}/easy",
-                f"{words}: the easy half alone is learned; the median error there",
-                None,
-                Region(high=0.01),
-            ),
-            Claim(
-                f"n{pairs}/certificate",
-                f"{words}: every network proves about itself that its hinge loss on the hard half is at least "
-                f"{LEAST_HINGE[pairs]}; the least proven loss",
-                None,
-                Region(low=LEAST_HINGE[pairs]),
-            ),
-            Claim(
-                f"n{pairs}/z1",
-                f"{words}: every network proves about itself that its error on the hard half, weighted by |N|, is at "
-                "least 0.4; the least proven",
-                None,
-                Region(low=0.4),
-                *(("fails", SMALL_OUTPUTS) if pairs == 21 else ("holds",)),
-            ),
-            Claim(
-                f"n{pairs}/violations",
-                f"{words}: no network's measured correlation with the target is above its bound by four standard "
-                "errors; the number that are",
-                0,
-                Region(0, 0),
-            ),
-        ]
-    return made
-
-
-def finals(settings: Settings, results: Results) -> pd.DataFrame:
+def read(settings: Settings, results: Results) -> pd.DataFrame:
     """The end of each run: errors on both halves, and what the network proves; one that is not finite proves nothing.
 
     E|N| is from a sample: it counts as four standard deviations less.
@@ -165,29 +119,67 @@ def finals(settings: Settings, results: Results) -> pd.DataFrame:
     return last.assign(
         proven_hinge=proven(1 - bound),
         proven_z1=proven(weighted),
-        weighted=(1 - correlation / size) / 2,
         violated=np.abs(correlation) > bound + 4 * noise,
     )
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """Wilson's interval of the least error; what is proven is exact but for E|N| in Z1, known to within 1%."""
-    ends, measured = finals(settings, results), {}
     for pairs in sorted(settings.pairs):
-        here = ends[ends.pairs == pairs]
-        least = float(here.hard_error.min())
-        wrong = round(least * settings.points)
-        measured[f"n{pairs}/best-error"] = Measured(wrong / settings.points, wilson_interval(wrong, settings.points))
-        measured[f"n{pairs}/easy"] = exactly(float(here.easy_error.median()))
-        measured[f"n{pairs}/certificate"] = exactly(float(here.proven_hinge.min()))
-        measured[f"n{pairs}/z1"] = exactly(float(here.proven_z1.min()))
-        measured[f"n{pairs}/violations"] = exactly(float(here.violated.sum()))
-    return measured
+        yield from claims_at(pairs, settings)
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def claims_at(pairs: int, settings: Settings) -> Iterator[Claim]:
+    words = (
+        f"n = {pairs}, depth two, widths to {max(settings.widths):,}, {len(RATES)} rates, {len(LAWS)} starts, "
+        f"{settings.steps:,} steps"
+    )
+    here = lambda ends: ends[ends.pairs == pairs]
+    yield Claim(
+        f"n{pairs}/best-error",
+        f"{words}: the error on the hard half stays within 2% of one half; the least error of all networks",
+        None,
+        Region(0.48, 0.52),
+        lambda ends: proportion(round(here(ends).hard_error.min() * settings.points), settings.points),
+        theory=0.5,
+    )
+    yield Claim(
+        f"n{pairs}/easy",
+        f"{words}: the easy half alone is learned; the median error there",
+        None,
+        Region(high=0.01),
+        lambda ends: exactly(here(ends).easy_error.median()),
+    )
+    yield Claim(
+        f"n{pairs}/certificate",
+        f"{words}: every network proves about itself that its hinge loss on the hard half is at least "
+        f"{LEAST_HINGE[pairs]}; the least proven loss",
+        None,
+        Region(low=LEAST_HINGE[pairs]),
+        lambda ends: least(here(ends).proven_hinge),
+    )
+    yield Claim(
+        f"n{pairs}/z1",
+        f"{words}: every network proves about itself that its error on the hard half, weighted by |N|, is at "
+        "least 0.4; the least proven",
+        None,
+        Region(low=0.4),
+        lambda ends: least(here(ends).proven_z1),
+        explanation=SMALL_OUTPUTS if pairs == 21 else "",
+    )
+    yield Claim(
+        f"n{pairs}/violations",
+        f"{words}: no network's measured correlation with the target is above its bound by four standard "
+        "errors; the number that are",
+        None,
+        Region(0, 0),
+        lambda ends: exactly(here(ends).violated.sum()),
+        theory=0,
+    )
+
+
+def plot(settings: Settings, ends: pd.DataFrame) -> dict[str, Figure]:
     """Error on the hard half, and loss there with what is proven of it, over the width."""
-    ends = finals(settings, results)
     figure, axes = panels(2, len(settings.pairs), width=3.4 if len(settings.pairs) > 1 else 5.4, height=2.5)
     for column, pairs in enumerate(sorted(settings.pairs)):
         here = ends[ends.pairs == pairs]

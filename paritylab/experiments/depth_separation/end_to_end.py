@@ -12,8 +12,9 @@ each at n = 15 say: the local network with E7 in 9, with E5 in 7, with E1 in 3, 
 half; the dense one with E7 in 4 alone.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,10 +24,10 @@ import paritylab as pl
 
 from ...figures import INKS, panels
 from ...networks.base import Recipe
-from ...statistics import wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Verdict
+from ..base import Claim, Region
+from ..measures import fraction
 from .baselines import RandomSeparation, last_records
 
 LEARNED = 0.05
@@ -44,7 +45,7 @@ EXPECTED = {
     (15, "dense"): {"E1": False},
 }
 """What a first trial saw."""
-UNDECIDED: Mapping[str, Verdict] = {"n15/local/E1": "inconclusive", "n15/local/E5": "inconclusive"}
+UNDECIDED = ("n15/local/E1", "n15/local/E5")
 WHY = "A first trial had one run and was lucky: three of ten seeds learn with E1 in 20,000 steps, seven with E5."
 
 
@@ -93,49 +94,45 @@ def plan(settings: Settings) -> Iterator[Plan]:
         )
 
 
-def claims(settings: Settings) -> list[Claim]:
+class Data(NamedTuple):
+    curves: pd.DataFrame
+    ends: pd.DataFrame
+    """The last records."""
+
+    def of(self, network: str, family: str) -> pd.DataFrame:
+        return self.ends[(self.ends.architecture == network) & (self.ends.family == family)]
+
+
+def read(settings: Settings, results: Results) -> Data:
+    curves = results.curves()
+    return Data(curves, last_records(curves))
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
     """The fraction of seeds that learn is above one half where a first trial learned, and below where it did not."""
-    made = []
     for network, family in settings.cases:
         known = EXPECTED[(settings.pairs, network)].get(family)
-        if known is None:
-            continue
-        learns = "learns" if known else "does not learn"
-        name = f"n{settings.pairs}/{network}/{family}"
-        made.append(
-            Claim(
-                name,
-                f"n = {settings.pairs}, {network} first layer, easy half {family}: Adam from end to end {learns} in "
-                f"{settings.steps:,} steps; the fraction of {settings.seeds} seeds that do",
-                float(known),
-                Region(low=0.5) if known else Region(high=0.5),
-                {"quick": "holds", "paper": UNDECIDED.get(name, "holds")},
-                WHY if name in UNDECIDED else "",
-            )
-        )
-    return made
+        if known is not None:
+            yield learns(settings, network, family, known)
 
 
-def finals(results: Results) -> pd.DataFrame:
-    last = last_records(results.curves())
-    return last.assign(learned=last.hard_error <= LEARNED)
+def learns(settings: Settings, network: str, family: str, known: bool) -> Claim:
+    name = f"n{settings.pairs}/{network}/{family}"
+    return Claim(
+        name,
+        f"n = {settings.pairs}, {network} first layer, easy half {family}: Adam from end to end "
+        f"{'learns' if known else 'does not learn'} in {settings.steps:,} steps; the fraction of {settings.seeds} "
+        "seeds that do",
+        None,
+        Region(low=0.5) if known else Region(high=0.5),
+        lambda data: fraction(data.of(network, family).hard_error <= LEARNED),
+        explanation=WHY if name in UNDECIDED else "",
+    )
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's intervals."""
-    ends, measured = finals(results), {}
-    for network, family in settings.cases:
-        if family in EXPECTED[(settings.pairs, network)]:
-            here = ends[(ends.architecture == network) & (ends.family == family)]
-            count = int(here.learned.sum())
-            name = f"n{settings.pairs}/{network}/{family}"
-            measured[name] = Measured(count / len(here), wilson_interval(count, len(here)))
-    return measured
-
-
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """The error of each seed at the end, and the median over steps."""
-    ends, curves = finals(results), results.curves()
+    curves = data.curves
     figure, axes = panels(1, 2, width=4.6, height=3.2)
     families = list(dict.fromkeys(family for _, family in settings.cases))
     networks = list(dict.fromkeys(network for network, _ in settings.cases))
@@ -145,7 +142,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     }
     for i, network in enumerate(networks):
         for place, family in enumerate(families):
-            here = ends[(ends.architecture == network) & (ends.family == family)]
+            here = data.of(network, family)
             places = place + 0.22 * (i - 0.5 * (len(networks) - 1)) + 0.012 * (np.arange(len(here)) - len(here) / 2)
             label = shown[network] if place == 0 else None
             axes[0, 0].plot(places, here.hard_error, "os"[i], color=INKS[i], markersize=3.5, label=label)

@@ -6,6 +6,7 @@ steps, and against the steps with the largest width, the frontier in n moves wit
 step in n costs a factor of it. Depth three, layerwise, learns every n that was tried (`depth-separation/layerwise`).
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,7 +19,8 @@ import paritylab as pl
 from ...figures import INKS, panels
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, exactly
+from ..base import Claim, Region
+from ..measures import exactly, largest
 from .baselines import RandomSeparation, last_records
 
 LEARNED = 0.1
@@ -81,87 +83,73 @@ def best_errors(results: Results) -> pd.DataFrame:
     return ends.groupby(["pairs", "width", "given_steps"], as_index=False).hard_error.min()
 
 
-def largest(settings: Settings, results: Results) -> pd.DataFrame:
+def read(settings: Settings, results: Results) -> pd.DataFrame:
     """For each width and number of steps the largest n up to which all are learned; 0 if none is."""
     best, rows = best_errors(results), []
     for width, steps in settings.efforts:
         here = best[(best.width == width) & (best.given_steps == steps)].set_index("pairs").hard_error
-        reached = 0
-        for pairs in sorted(settings.pairs):
-            if here[pairs] > LEARNED:
-                break
-            reached = pairs
-        rows.append({"width": width, "steps": steps, "reached": reached})
+        learned = itertools.takewhile(lambda pairs, here=here: here[pairs] <= LEARNED, sorted(settings.pairs))  # type: ignore[misc]
+        rows.append({"width": width, "steps": steps, "reached": max(learned, default=0)})
     return pd.DataFrame(rows)
 
 
-def per_decade(efforts: pd.Series, reached: pd.Series) -> float:
+def along(settings: Settings, found: pd.DataFrame, effort: str) -> pd.DataFrame:
+    """The frontier along one effort, the other at its most."""
+    other, most = ("steps", max(settings.steps)) if effort == "width" else ("width", max(settings.widths))
+    return found[found[other] == most].sort_values(effort)
+
+
+def per_decade(rows: pd.DataFrame, effort: str) -> float:
     """How much further in n ten times the effort goes: least squares of n against the logarithm of the effort."""
-    return float(np.polyfit(np.log10(efforts.to_numpy(float)), reached.to_numpy(float), 1)[0])
+    return float(np.polyfit(np.log10(rows[effort].to_numpy(float)), rows.reached.to_numpy(float), 1)[0])
 
 
-def axes_of(settings: Settings, found: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The frontier along either effort."""
-    return {
-        "width": found[found.steps == max(settings.steps)].sort_values("width"),
-        "steps": found[found.width == max(settings.widths)].sort_values("steps"),
-    }
-
-
-def laws(settings: Settings) -> list[str]:
-    """The efforts along which there are enough points for a law: two always lie on a line."""
+def fitted(settings: Settings) -> list[str]:
+    """The efforts along which there are enough points for a fit: two always lie on a line."""
     return [name for name, values in (("width", settings.widths), ("steps", settings.steps)) if len(values) > 2]
 
 
-def claims(settings: Settings) -> list[Claim]:
-    return [
-        Claim(
+def claims(settings: Settings) -> Iterator[Claim]:
+    """What was reached is a fact of these runs; the growth is a fit through it."""
+
+    def grows(effort: str) -> Claim:
+        return Claim(
             f"{effort}/law",
             f"the largest n that depth two learns grows with the logarithm of its {effort}; further in n for ten times "
             "the effort",
             None,
             Region(0.5, 8),
-            {"paper": "holds"},
+            lambda found: exactly(per_decade(along(settings, found, effort), effort)),
         )
-        for effort in laws(settings)
-    ] + [
-        Claim(
-            "end",
-            f"depth two with {max(settings.widths):,} units and {max(settings.steps):,} steps does not learn the "
-            f"largest n that was tried, {max(settings.pairs)}; the largest n that it learns",
-            11.0 if max(settings.pairs) == 15 else None,
-            Region(high=float(sorted(settings.pairs)[-2])),
-        )
-    ]
+
+    yield from map(grows, fitted(settings))
+    yield Claim(
+        "end",
+        f"depth two with {max(settings.widths):,} units and {max(settings.steps):,} steps does not learn the "
+        f"largest n that was tried, {max(settings.pairs)}; the largest n that it learns",
+        None,
+        Region(high=float(sorted(settings.pairs)[-2])),
+        lambda found: largest(found.reached),
+    )
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """What was reached is a fact of these runs; the law is a fit through it."""
-    found = largest(settings, results)
-    along = axes_of(settings, found)
-    fits = {
-        f"{effort}/law": exactly(per_decade(along[effort][effort], along[effort].reached)) for effort in laws(settings)
-    }
-    return {**fits, "end": exactly(float(found.reached.max()))}
-
-
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
     """The largest n over width and over steps, and depth three as the arrow that leaves the picture."""
-    found = largest(settings, results)
     figure, axes = panels(1, 2, width=3.9, height=3.2)
     names = {"width": "hidden units", "steps": "Adam steps"}
     top = max(settings.pairs) + 4
-    for axis, (effort, rows) in zip(axes[0], axes_of(settings, found).items(), strict=True):
+    for axis, (effort, words) in zip(axes[0], names.items(), strict=True):
+        rows = along(settings, found, effort)
         axis.plot(rows[effort], rows.reached, "o", color=INKS[0], label="depth two: largest n learned")
-        if effort in laws(settings):
-            slope = per_decade(rows[effort], rows.reached)
+        if effort in fitted(settings):
+            slope = per_decade(rows, effort)
             places = np.log10(rows[effort].to_numpy(float))
             level = float(np.mean(rows.reached - slope * places))
             axis.plot(rows[effort], level + slope * places, color=INKS[0], linestyle="--", label="least squares")
             axis.text(0.97, 0.1, f"{slope:.1f} pairs for ten times", ha="right", fontsize=8, transform=axis.transAxes)
-        words = "depth three, layerwise: every n tried"
-        axis.axhspan(max(settings.pairs) + 1, top, color=INKS[2], alpha=0.15, label=words)
-        axis.set(xscale="log", xlabel=names[effort], ylabel="n (pairs)", ylim=(-1, top))
+        deep = "depth three, layerwise: every n tried"
+        axis.axhspan(max(settings.pairs) + 1, top, color=INKS[2], alpha=0.15, label=deep)
+        axis.set(xscale="log", xlabel=words, ylabel="n (pairs)", ylim=(-1, top))
         axis.set_yticks(sorted({0, *settings.pairs}))
     axes[0, 0].set_title(f"{max(settings.steps):,} steps", fontsize=9)
     axes[0, 1].set_title(f"{max(settings.widths):,} units", fontsize=9)

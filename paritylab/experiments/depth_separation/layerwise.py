@@ -37,24 +37,27 @@ import paritylab as pl
 from ...analysis import failure_probability, gate_tables
 from ...analysis.counts import CountLaw, count_law
 from ...analysis.perceptron import streamed_perceptron
-from ...analysis.second_layer import (
-    hidden_outputs,
-    least_squares_output,
-    one_step_layer,
-    sharp_embedding,
-    sign_parity,
-)
+from ...analysis.second_layer import hidden_outputs, least_squares_output, one_step_layer, sharp_embedding, sign_parity
 from ...distributions.points import growing_sample
 from ...figures import ink, panels
-from ...statistics import bootstrap_interval, power_law, size_for
-from ...sweep import Call, Results
+from ...statistics import power_law, size_for
+from ...sweep import Call
 from ...training.gates import Four
 from ...training.units import train_units
-from ..base import Claim, Measured, Region, exactly
-from .families import gate_values, law_of, random_target, side_by_side, signals_of_prefixes, signs_of
+from ..base import Claim, Measured, Region
+from ..measures import bootstrap, exactly, largest, share
+from .shared.families import (
+    ERROR,
+    alternating,
+    gate_values,
+    law_of,
+    random_target,
+    side_by_side,
+    signals_of_prefixes,
+    signs_of,
+)
 
 SIZES = tuple(round(250 * 2 ** (step / 2)) for step in range(11))
-ERROR = 0.01
 POINTS = 10_000
 LEARNED = 19 / 20
 GATES = 1000
@@ -91,7 +94,7 @@ def lacks_chance(law: CountLaw, hard: CountLaw, size: int) -> float:
 @functools.cache
 def size_of(n: int) -> int:
     """The size fixed beforehand, for as many ORs as ANDs, but for one; so is the law of K, up to a shift."""
-    target = pl.GateProduct(np.where(np.arange(n) % 2, -1.0, 1.0))
+    target = alternating(n)
     mixture = law_of("E1", target)
     tables, law, hard = gate_tables(target, mixture), count_law(target, mixture), count_law(target, pl.Uniform(target))
     enough = (
@@ -196,56 +199,64 @@ def plan(settings: Settings) -> Iterator[Call]:
         yield Call(on_staircase, which, {"route": "staircase"}, seconds=n / 30)
 
 
-def claims(settings: Settings) -> list[Claim]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """At most 1% on the hard half and none on the easy half in 19 of 20 seeds; time; growth."""
-    region, words = Region(low=LEARNED), f"the share of {settings.seeds} seeds"
-    made = [
-        Claim(
-            f"no-layer-given/n{n}",
-            f"n = {n}, {n**2 + GATES:,} examples, one gradient step and least squares above trained gates: at most 1% "
-            f"error on the uniform half and none on the easy half; {words} with both",
-            None,
-            region,
-        )
-        for n in settings.one_step
-    ]
-    made += [
-        Claim(
-            f"staircase/n{n}",
-            f"n = {n}, {size_of(n):,} examples, perceptron on a staircase above trained gates: at most 1% error on the "
-            f"uniform half and none on the easy half; {words} with both",
-            None,
-            region,
-        )
-        for n in settings.staircase
-    ]
-    return [
-        *made,
-        Claim(
-            "staircase/time",
-            "all n with the staircase, all seeds, all sizes of sample; seconds of one core",
-            None,
-            Region(high=SECONDS),
-        ),
-        Claim(
-            "staircase/growth",
-            "the examples that 18 of 20 seeds need grow slower than n, as the square root of n (how many counts K "
-            "has) once that exceeds what the gates need; the exponent of a power of n through n >= 51",
-            0.5,
-            Region(0.2, 0.8),
-            "inconclusive",
-        ),
-        Claim(
-            "staircase/updates",
-            "the perceptron makes at most n (n + 1) updates; the largest share of that over all runs",
-            None,
-            Region(high=1.0),
-        ),
-    ]
+    yield from (no_layer_given(n, settings.seeds) for n in settings.one_step)
+    yield from (with_staircase(n, settings.seeds) for n in settings.staircase)
+    yield Claim(
+        "staircase/time",
+        "all n with the staircase, all seeds, all sizes of sample; seconds of one core",
+        None,
+        Region(high=SECONDS),
+        lambda table: exactly(staircase(table).groupby("n").training_seconds.first().sum()),
+    )
+    yield Claim(
+        "staircase/growth",
+        "the examples that 18 of 20 seeds need grow slower than n, as the square root of n (how many counts K "
+        "has) once that exceeds what the gates need; the exponent of a power of n through n >= 51",
+        None,
+        Region(0.2, 0.8),
+        lambda table: growth(staircase(table), [n for n in settings.staircase if n >= 51]),
+        theory=0.5,
+    )
+    right = lambda table: staircase(table)[lambda rows: rows.updates >= 0]
+    yield Claim(
+        "staircase/updates",
+        "the perceptron makes at most n (n + 1) updates; the largest share of that over all runs",
+        None,
+        Region(high=1.0),
+        lambda table: largest(right(table).updates / (right(table).n * (right(table).n + 1))),
+    )
 
 
-def learned_share(rows: pd.DataFrame) -> float:
-    return float(np.mean((rows.hard_error <= ERROR) & (rows.easy_error <= 1e-12)))
+def no_layer_given(n: int, seeds: int) -> Claim:
+    return Claim(
+        f"no-layer-given/n{n}",
+        f"n = {n}, {n**2 + GATES:,} examples, one gradient step and least squares above trained gates: at most 1% "
+        f"error on the uniform half and none on the easy half; the share of {seeds} seeds with both",
+        None,
+        Region(low=LEARNED),
+        lambda table: share(learned(table[(table.route == "one step") & (table.n == n)])),
+    )
+
+
+def with_staircase(n: int, seeds: int) -> Claim:
+    return Claim(
+        f"staircase/n{n}",
+        f"n = {n}, {size_of(n):,} examples, perceptron on a staircase above trained gates: at most 1% error on the "
+        f"uniform half and none on the easy half; the share of {seeds} seeds with both",
+        None,
+        Region(low=LEARNED),
+        lambda table: share(learned(staircase(table)[lambda rows: (rows.n == n) & (rows["size"] == size_of(n))])),
+    )
+
+
+def staircase(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table.route == "staircase"]
+
+
+def learned(rows: pd.DataFrame) -> "pd.Series[bool]":
+    return (rows.hard_error <= ERROR) & (rows.easy_error <= 1e-12)
 
 
 def nearly_worst(errors: pd.Series) -> float:
@@ -255,54 +266,34 @@ def nearly_worst(errors: pd.Series) -> float:
 
 def needed(rows: pd.DataFrame) -> float:
     """The least size from which on 19 of 20 seeds have learned."""
-    shares = [learned_share(rows[rows["size"] == size]) >= LEARNED for size in SIZES]
-    failed = [place for place, enough in enumerate(shares) if not enough]
+    failed = [place for place, size in enumerate(SIZES) if learned(rows[rows["size"] == size]).mean() < LEARNED]
     first = failed[-1] + 1 if failed else 0
     return float(SIZES[first]) if first < len(SIZES) else math.inf
 
 
-def _by_seed(rows: pd.DataFrame) -> np.ndarray:
-    """Whether each seed had learned at each size."""
-    good = rows.assign(good=(rows.hard_error <= ERROR) & (rows.easy_error <= 1e-12))
-    return good.pivot(index="seed", columns="size", values="good").to_numpy(float)
+def growth(stairs: pd.DataFrame, large: list[int]) -> Measured:
+    """The exponent of n through sizes: where the share of seeds crosses 0.9, between sizes on the grid."""
+    good = stairs.assign(good=learned(stairs))
+    by_size = [good[good.n == n].pivot(index="seed", columns="size", values="good").to_numpy(float) for n in large]
+
+    def exponent(by_seed: np.ndarray) -> float:
+        """From seeds by n by size."""
+        sizes = [size_for(by_seed[:, place], SIZES) for place in range(len(large))]
+        return power_law(np.array(large, float), np.array(sizes)).exponent
+
+    return bootstrap(np.stack(by_size, axis=1), exponent)
 
 
-def _growth(by_seed: np.ndarray, large: list[int]) -> float:
-    """The exponent of n, from seeds by n by size: where the share of seeds crosses 0.9, between sizes on the grid."""
-    sizes = [size_for(by_seed[:, place], SIZES) for place in range(len(large))]
-    return power_law(np.array(large, float), np.array(sizes)).exponent
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Counts of the seeds that the claims name; errors with the staircase are exact."""
-    table = results.table()
-    steps, stairs = table[table.route == "one step"], table[table.route == "staircase"]
-    measured = {f"no-layer-given/n{n}": exactly(learned_share(steps[steps.n == n])) for n in settings.one_step}
-    for n in settings.staircase:
-        here = stairs[(stairs.n == n) & (stairs["size"] == size_of(n))]
-        measured[f"staircase/n{n}"] = exactly(learned_share(here))
-    right = stairs[stairs.updates >= 0]
-    large = [n for n in settings.staircase if n >= 51]
-    by_seed = np.stack([_by_seed(stairs[stairs.n == n]) for n in large], axis=1)
-    growth = functools.partial(_growth, large=large)
-    return measured | {
-        "staircase/time": exactly(float(stairs.groupby("n").training_seconds.first().sum())),
-        "staircase/growth": Measured(growth(by_seed), bootstrap_interval(by_seed, growth)),
-        "staircase/updates": exactly(float(np.max(right.updates / (right.n * (right.n + 1))))),
-    }
-
-
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Errors on the uniform half over n; examples over n."""
-    table = results.table()
     figure, axes = panels(1, 2, width=4.0, height=3.2)
-    _draw_errors(axes[0, 0], table, settings)
-    _draw_sizes(axes[0, 1], table, settings)
+    draw_errors(axes[0, 0], table, settings)
+    draw_sizes(axes[0, 1], table, settings)
     figure.suptitle("Depth three learns random products of n gates, layer by layer", fontsize=11)
     return {"layerwise": figure}
 
 
-def _draw_errors(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+def draw_errors(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     routes = (("one step", settings.one_step, "no layer given"), ("staircase", settings.staircase, "staircase given"))
     for i, (route, sizes, words) in enumerate(routes):
         rows = table[table.route == route]
@@ -323,8 +314,8 @@ def _draw_errors(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     axis.legend(fontsize=7, loc="upper left", bbox_to_anchor=(0.0, 0.9), ncols=2)
 
 
-def _draw_sizes(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
-    stairs = table[table.route == "staircase"]
+def draw_sizes(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+    stairs = staircase(table)
     axis.plot(settings.one_step, [n**2 + GATES for n in settings.one_step], marker="o", markersize=4,
               label="no layer given: used", **ink(0))  # fmt: skip
     axis.plot(settings.staircase, [needed(stairs[stairs.n == n]) for n in settings.staircase], marker="s",

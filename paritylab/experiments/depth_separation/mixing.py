@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 
 from ...analysis import gate_tables, predicted_samples
 from ...figures import ink, panels
-from ...statistics import power_law
-from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, exactly, within_factor
-from .audit import alternating
-from .families import law_of, recorded_at_quick
-from .recovery_runs import FACTOR, measured_size, ratio, trials_of
+from ...sweep import Call
+from ..base import Claim, Region
+from ..measures import exactly
+from .shared.families import alternating, law_of
+from .shared.fits import power
+from .shared.recovery import as_predicted, measured_size, trials_of
 
 SMALL = 0.5
 """The power of a is fitted up to here."""
@@ -52,55 +52,40 @@ def plan(settings: Settings) -> Iterator[Call]:
         yield Call(runs, {"n": n, "shares": settings.shares, "trials": settings.trials}, seconds=4.0)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    return recorded_at_quick(_claims(settings))
-
-
-def _claims(settings: Settings) -> list[Claim]:
-    made = [
-        Claim(
-            f"n{n}/a{share:g}",
-            f"n = {n}, a = {share:g}: the sample size at which 90% are recovered over the one that the sign test "
-            "predicts",
-            1.0,
-            within_factor(1.0, FACTOR),
-        )
-        for n in settings.sizes
-        for share in settings.shares
-    ]
+def claims(settings: Settings) -> Iterator[Claim]:
+    """A bootstrap over trials for single sizes."""
+    small = [share for share in settings.shares if share <= SMALL]
+    yield from (at_share(n, share) for n in settings.sizes for share in settings.shares)
     for n in settings.sizes:
-        made += [
-            Claim(
-                f"n{n}/power",
-                f"n = {n}: the measured size grows like 1/a^2 for a up to 1/2; the exponent",
-                -2.0,
-                Region(-2.3, -1.7),
-            ),
-            Claim(
-                f"n{n}/predicted-power",
-                f"n = {n}: the same exponent in the predictions, for alternating gates",
-                -2.0,
-                Region(-2.2, -1.8),
-            ),
-        ]
-    return made
+        yield from powers(n, small)
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """A bootstrap over trials; each of the sizes has a factor of about 1.2 to either side."""
-    table = results.table()
-    measured: dict[str, Measured] = {}
-    small = np.array([share for share in settings.shares if share <= SMALL])
-    off = np.log(1.2) / np.log(small[-1] / small[0])
-    for n in settings.sizes:
-        here = {share: table[(table.n == n) & (table.share == share)] for share in settings.shares}
-        measured |= {f"n{n}/a{share:g}": ratio(rows) for share, rows in here.items()}
-        exponent = power_law(small, np.array([measured_size(here[share]) for share in small])).exponent
-        measured[f"n{n}/power"] = Measured(exponent, (exponent - off, exponent + off))
-        measured[f"n{n}/predicted-power"] = exactly(
-            power_law(small, np.array([predicted(n, share) for share in small])).exponent
-        )
-    return measured
+def at_share(n: int, share: float) -> Claim:
+    words = "the sample size at which 90% are recovered over the one that the sign test predicts"
+    return as_predicted(f"n{n}/a{share:g}", f"n = {n}, a = {share:g}: {words}", lambda table: rows_of(table, n, share))
+
+
+def powers(n: int, small: list[float]) -> Iterator[Claim]:
+    yield Claim(
+        f"n{n}/power",
+        f"n = {n}: the measured size grows like 1/a^2 for a up to 1/2; the exponent",
+        None,
+        Region(-2.3, -1.7),
+        lambda table: power(small, [measured_size(rows_of(table, n, share)) for share in small]),
+        theory=-2.0,
+    )
+    yield Claim(
+        f"n{n}/predicted-power",
+        f"n = {n}: the same exponent in the predictions, for alternating gates",
+        None,
+        Region(-2.2, -1.8),
+        lambda table: exactly(power(small, [predicted(n, share) for share in small]).value),
+        theory=-2.0,
+    )
+
+
+def rows_of(table: pd.DataFrame, n: int, share: float) -> pd.DataFrame:
+    return table[(table.n == n) & (table.share == share)]
 
 
 def predicted(n: int, share: float) -> float:
@@ -108,15 +93,14 @@ def predicted(n: int, share: float) -> float:
     return predicted_samples(gate_tables(target, law_of("E1", target, float(share))))
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Examples over a, with the prediction as a line."""
-    table = results.table()
     figure, axes = panels(1, 1, width=4.6, height=3.2)
     axis = axes[0, 0]
     a = np.geomspace(min(settings.shares), max(settings.shares), 40)
     for i, n in enumerate(settings.sizes):
         axis.plot(a, [predicted(n, share) for share in a], label=f"n = {n}: sign test", linewidth=1, **ink(i))
-        sizes = [measured_size(table[(table.n == n) & (table.share == share)]) for share in settings.shares]
+        sizes = [measured_size(rows_of(table, n, share)) for share in settings.shares]
         axis.plot(settings.shares, sizes, "osD"[i % 3], color=ink(i)["color"], markersize=5, label="measured")
     first = predicted(settings.sizes[0], a[0])
     axis.plot(a, first * (a / a[0]) ** -2.0, color="0.6", linewidth=0.8, linestyle=":", label="$1/a^2$")

@@ -17,13 +17,13 @@ import paritylab as pl
 
 from ...analysis import gate_tables, predicted_samples
 from ...figures import ink, panels
-from ...statistics import power_law
-from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, exactly, within_factor
-from .audit import alternating
-from .families import law_of, recorded_at_quick
-from .layerwise import ERROR, without_layers
-from .recovery_runs import FACTOR, measured_size, ratio, trials_of
+from ...sweep import Call
+from ..base import Claim, Region
+from ..measures import exactly
+from .layerwise import without_layers
+from .shared.families import ERROR, alternating, law_of
+from .shared.fits import power
+from .shared.recovery import as_predicted, measured_size, trials_of
 
 
 @dataclass(frozen=True)
@@ -65,71 +65,53 @@ def plan(settings: Settings) -> Iterator[Call]:
     yield Call(runs, gates, {"route": "gates"}, seconds=4.0)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    return recorded_at_quick(_claims(settings))
-
-
-def _claims(settings: Settings) -> list[Claim]:
-    made = [
-        Claim(
-            f"gates/eta{rate:g}",
-            f"n = {settings.n}, labels flipped at {rate:g}: the sample size at which 90% are recovered over the one "
-            "that the sign test predicts",
-            1.0,
-            within_factor(1.0, FACTOR),
-        )
-        for rate in settings.rates
-    ]
-    return [
-        *made,
-        Claim(
-            "gates/power",
-            "the measured size grows like (1 - 2 eta)^-2; the exponent of 1 - 2 eta",
-            -2.0,
-            Region(-2.4, -1.6),
+def claims(settings: Settings) -> Iterator[Claim]:
+    """A bootstrap over trials for single sizes; medians of the seeds that ran."""
+    yield from (gates(settings.n, rate) for rate in settings.rates)
+    yield Claim(
+        "gates/power",
+        "the measured size grows like (1 - 2 eta)^-2; the exponent of 1 - 2 eta",
+        None,
+        Region(-2.4, -1.6),
+        lambda table: power(
+            [1 - 2 * rate for rate in settings.rates],
+            [measured_size(table[table.flips == rate]) for rate in settings.rates],
         ),
-        *(
-            Claim(
-                f"whole/eta{rate:g}",
-                f"n = {settings.n}, labels flipped at {rate:g}, no layer given, (n^2 + 1,000) / (1 - 2 eta)^2 "
-                "examples: the median over seeds of the error on the clean uniform half",
-                None,
-                Region(high=ERROR),
-            )
-            for rate in settings.whole
-        ),
-    ]
+        theory=-2.0,
+    )
+    yield from (whole(settings.n, rate) for rate in settings.whole)
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """A bootstrap over trials for sizes; medians of the seeds that ran."""
-    table = results.table()
-    gates, whole = table[table.route == "gates"], table[table.route == "whole"]
-    measured = {f"gates/eta{rate:g}": ratio(gates[gates.flips == rate]) for rate in settings.rates}
-    kept = np.array([1 - 2 * rate for rate in settings.rates])
-    exponent = power_law(kept, np.array([measured_size(gates[gates.flips == r]) for r in settings.rates])).exponent
-    off = np.log(1.2) / np.log(kept[0] / kept[-1])
-    measured["gates/power"] = Measured(exponent, (exponent - off, exponent + off))
-    for rate in settings.whole:
-        measured[f"whole/eta{rate:g}"] = exactly(float(whole[whole.noise == rate].hard_error.median()))
-    return measured
+def gates(n: int, rate: float) -> Claim:
+    words = "the sample size at which 90% are recovered over the one that the sign test predicts"
+    statement = f"n = {n}, labels flipped at {rate:g}: {words}"
+    return as_predicted(f"gates/eta{rate:g}", statement, lambda table: table[table.flips == rate])
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def whole(n: int, rate: float) -> Claim:
+    return Claim(
+        f"whole/eta{rate:g}",
+        f"n = {n}, labels flipped at {rate:g}, no layer given, (n^2 + 1,000) / (1 - 2 eta)^2 "
+        "examples: the median over seeds of the error on the clean uniform half",
+        None,
+        Region(high=ERROR),
+        lambda table: exactly(table[table.noise == rate].hard_error.median()),
+    )
+
+
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Examples over 1 - 2 eta, and errors of the whole network."""
-    table = results.table()
-    gates, whole = table[table.route == "gates"], table[table.route == "whole"]
     figure, axes = panels(1, 2, width=3.8, height=3.0)
     axis, target = axes[0, 0], alternating(settings.n)
     eta = np.linspace(0, max(settings.rates), 30)
     lines = [predicted_samples(gate_tables(target, noisy(target, float(each)))) for each in eta]
     axis.plot(eta, lines, linewidth=1, label="sign test", **ink(0))
-    sizes = [measured_size(gates[gates.flips == rate]) for rate in settings.rates]
+    sizes = [measured_size(table[table.flips == rate]) for rate in settings.rates]
     axis.plot(settings.rates, sizes, "o", color=ink(1)["color"], markersize=5, label="measured, nine in ten")
     axis.set(yscale="log", xlabel="share of labels flipped", ylabel="examples that recover all gates", title="gates")
     axis.legend(fontsize=7)
     axis = axes[0, 1]
-    errors = [whole[whole.noise == rate].hard_error.to_numpy() for rate in settings.whole]
+    errors = [table[table.noise == rate].hard_error.to_numpy() for rate in settings.whole]
     for rate, each in zip(settings.whole, errors, strict=True):
         axis.plot(np.full(len(each), rate), each, ".", color="0.6", markersize=4)
     axis.plot(settings.whole, [np.median(each) for each in errors], marker="s", markersize=4, label="median", **ink(2))

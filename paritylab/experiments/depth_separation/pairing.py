@@ -28,11 +28,11 @@ import paritylab as pl
 from ...analysis import smallest_sample
 from ...distributions.points import growing_sample
 from ...figures import INKS, panels
-from ...statistics import wilson_interval
-from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, exactly, within_factor
-from .families import law_of, random_target, recorded_at_quick
-from .recovery_runs import FACTOR, MULTIPLES, measured_size, ratio
+from ...sweep import Call
+from ..base import Claim, Measured, Region
+from ..measures import exactly, proportion
+from .shared.families import law_of, random_target
+from .shared.recovery import MULTIPLES, as_predicted, measured_size
 
 LABELS = {"labelled": True, "unlabelled": False}
 CONTROL = 4000
@@ -119,65 +119,55 @@ def plan(settings: Settings) -> Iterator[Call]:
     yield Call(control, {"n": 25, "trials": settings.trials}, {"rule": "uniform"}, seconds=1.0)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    return recorded_at_quick(_claims(settings), {"growth": "fails"})
-
-
-def _claims(settings: Settings) -> list[Claim]:
-    made = [
-        Claim(
-            f"{name}/n{n}",
-            f"n = {n}, {name} examples: the sample size at which the whole pairing is found in 90% of trials over the "
-            "one that the sign test predicts",
-            1.0,
-            within_factor(1.0, FACTOR),
-        )
-        for n in settings.sizes
-        for name in LABELS
-    ]
-    return [
-        *made,
-        Claim(
-            "growth",
-            "the pairing needs log n examples: squaring n at most doubles what the sign test predicts; the factor "
-            "from n = 25 to 625, with labels",
-            None,
-            Region(1.0, 2.0),
-            explanation="The factor is 2.03. The tail of the normal law gives log n to leading order only, and at n = "
-            "25 the next terms still count.",
-        ),
-        Claim(
-            "uniform",
-            f"on the uniform half alone {CONTROL:,} labelled examples do not show the pairing (n = 25); the fraction "
-            "of pairs found, where chance has 1/25",
-            1 / 25,
-            Region(0.02, 0.08),
-        ),
-    ]
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """A bootstrap over trials for sizes, Wilson's interval for the control."""
-    table = results.table()
-    here = {(name, n): table[(table.rule == name) & (table.n == n)] for n in settings.sizes for name in LABELS}
-    measured = {f"{name}/n{n}": ratio(rows) for (name, n), rows in here.items()}
-    ends = [predicted(random_target(n, 0), True) for n in (25, 625)]
+    yield from (found(name, n) for n in settings.sizes for name in LABELS)
+    yield Claim(
+        "growth",
+        "the pairing needs log n examples: squaring n at most doubles what the sign test predicts; the factor "
+        "from n = 25 to 625, with labels",
+        None,
+        Region(1.0, 2.0),
+        lambda table: exactly(predicted(random_target(625, 0), True) / predicted(random_target(25, 0), True)),
+        explanation="The factor is 2.03. The tail of the normal law gives log n to leading order only, and at n = "
+        "25 the next terms still count.",
+    )
+    yield Claim(
+        "uniform",
+        f"on the uniform half alone {CONTROL:,} labelled examples do not show the pairing (n = 25); the fraction "
+        "of pairs found, where chance has 1/25",
+        None,
+        Region(0.02, 0.08),
+        found_by_chance,
+        theory=1 / 25,
+    )
+
+
+def found(name: str, n: int) -> Claim:
+    return as_predicted(
+        f"{name}/n{n}",
+        f"n = {n}, {name} examples: the sample size at which the whole pairing is found in 90% of trials over the "
+        "one that the sign test predicts",
+        lambda table: rows_of(table, name, n),
+    )
+
+
+def found_by_chance(table: pd.DataFrame) -> Measured:
     alone = table[table.rule == "uniform"].iloc[0]
-    found, of = int(alone.found), int(alone["of"])
-    return measured | {
-        "growth": exactly(ends[1] / ends[0]),
-        "uniform": Measured(found / of, wilson_interval(found, of)),
-    }
+    return proportion(int(alone.found), int(alone["of"]))
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def rows_of(table: pd.DataFrame, name: str, n: int) -> pd.DataFrame:
+    return table[(table.rule == name) & (table.n == n)]
+
+
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """The share of pairs found over the size of the sample, and sizes over n."""
-    table = results.table()
     figure, axes = panels(1, 2, width=3.8, height=3.0)
-    _draw_shares(axes[0, 0], table, settings)
+    draw_shares(axes[0, 0], table, settings)
     axis = axes[0, 1]
     for i, name in enumerate(LABELS):
-        rows = {n: table[(table.rule == name) & (table.n == n)] for n in settings.sizes}
+        rows = {n: rows_of(table, name, n) for n in settings.sizes}
         axis.plot(settings.sizes, [float(each.predicted.median()) for each in rows.values()], color=INKS[i],
                   linestyle="-" if i == 0 else "--", linewidth=1, label=f"{name}: sign test")  # fmt: skip
         axis.plot(settings.sizes, [measured_size(each) for each in rows.values()], "os"[i], color=INKS[i],
@@ -190,10 +180,10 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     return {"pairing": figure}
 
 
-def _draw_shares(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+def draw_shares(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     for i, name in enumerate(LABELS):
         for j, n in enumerate(settings.sizes):
-            rows = table[(table.rule == name) & (table.n == n)]
+            rows = rows_of(table, name, n)
             sizes = [float(rows.predicted.median()) * multiple for multiple in MULTIPLES]
             shares = rows.groupby("multiple").pairs.mean()
             axis.plot(sizes, shares, color=INKS[i], linestyle="-" if i == 0 else "--", linewidth=0.6 + 0.5 * j,

@@ -22,11 +22,12 @@ import paritylab as pl
 from ...analysis import gate_tables, nested_signals, predicted_samples
 from ...distributions import AbstractDistribution
 from ...figures import INKS, panels
-from ...statistics import power_law, wilson_interval
-from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, exactly, within_factor
-from .families import law_of, random_target, recorded_at_quick, signs_of
-from .recovery_runs import FACTOR, measured_size, ratio, recovered, trials_of
+from ...sweep import Call
+from ..base import Claim, Measured, Region
+from ..measures import exactly, fraction
+from .shared.families import alternating, law_of, random_target, signs_of
+from .shared.fits import power
+from .shared.recovery import FACTOR, as_predicted, measured_size, ratio, recovered, trials_of
 
 SUBSETS = (1, 3, 5, 7, 9)
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -36,7 +37,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "far": ("E3",),
 }
 """Families whose laws are of one kind and share a compiled program."""
-HOPELESS = ("E4", "even", "hard")
 WORDS = {"E4": "E4: fair independent gates", "even": "E1 with an even n", "hard": "the uniform half alone"}
 HOPELESS_SIZE = 20_000
 MARKS = {"E1": "o", "E6": "s", "E7": "D", "E3": "^", "E5": "v", "E2": "."}
@@ -113,7 +113,7 @@ def plan(settings: Settings) -> Iterator[Call]:
             for part in range(parts):
                 which = {"families": families, "n": n, "trials": each, "first": part * each}
                 yield Call(runs, which, {"group": group}, seconds=4.0)
-    for name in HOPELESS:
+    for name in WORDS:
         n = settings.hopeless + (name == "even")
         yield Call(hopeless, {"which": name, "n": n, "trials": settings.trials}, {"group": "hopeless"}, seconds=2.0)
 
@@ -125,111 +125,95 @@ def cases(settings: Settings) -> dict[tuple[str, int], str]:
     }
 
 
-def name_of(family: str, n: int) -> str:
-    return f"{family.replace('/', '-r')}/n{n}"
-
-
-UNDECIDED = (
-    *("E1/n25", "E1/n101", "E1/growth", "E7/n9"),
-    *("E2-r1/n9", "E2-r1/n15", "E2-r5/n15"),
-)
-"""At quick scale: 40 trials leave an interval that reaches beyond the factor."""
-
-
-def claims(settings: Settings) -> list[Claim]:
-    return recorded_at_quick(_claims(settings), dict.fromkeys(UNDECIDED, "inconclusive"), paper="holds")
-
-
-def _claims(settings: Settings) -> list[Claim]:
-    made = [
-        Claim(
-            name_of(family, n),
-            f"{family.replace('/', ' with r = ')}, n = {n}: the sample size at which 90% of "
-            f"{settings.trials_of(group)} random choices of gates are recovered, over the one that the sign test "
-            "predicts",
-            1.0,
-            within_factor(1.0, FACTOR),
-        )
-        for (family, n), group in cases(settings).items()
-    ]
-    made += [
-        Claim(
-            f"hopeless/{which}",
-            f"{words}, n = {settings.hopeless + (which == 'even')}: {HOPELESS_SIZE:,} examples do not recover the "
-            "gates; the fraction of runs in which they do",
-            0.0,
-            Region(high=0.1),
-        )
-        for which, words in WORDS.items()
-    ]
-    return [
-        *made,
-        Claim(
-            "hopeless/predicted",
-            "these three laws need more than 10^9 examples by the sign test; the least of their predictions, as a "
-            "power of ten",
-            None,
-            Region(low=9.0),
-        ),
-        Claim(
-            "decades",
-            f"the measured sizes span at least {'four' if settings.far else 'three'} decades; as a power of ten",
-            None,
-            Region(low=4.0 if settings.far else 3.0),
-        ),
-        Claim(
-            "E2/power",
-            "E2 needs about 1/r^2 as many examples; the exponent of r through the measured sizes at the largest n",
-            -2.0,
-            Region(-2.3, -1.7),
-        ),
-        Claim(
-            "E1/growth",
-            "E1 needs log n examples: ten times as many gates ask for at most twice as many; the factor from the "
-            "smallest n to the largest",
-            None,
-            Region(1.0, 2.0 * np.log10(settings.shared[-1] / settings.shared[0])),
-        ),
-    ]
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """A bootstrap over trials for sizes, Wilson's interval for fractions."""
-    table = results.table()
-    here = {(family, n): table[(table.family == family) & (table.n == n)] for family, n in cases(settings)}
-    measured = {name_of(*case): ratio(rows) for case, rows in here.items()}
-    sizes = {case: measured_size(rows) for case, rows in here.items()}
-    for which in HOPELESS:
-        rows = table[table.family == which]
-        count = int(rows.recovered.sum())
-        measured[f"hopeless/{which}"] = Measured(count / len(rows), wilson_interval(count, len(rows)))
-    least = float(table[table.group == "hopeless"].predicted.min())
-    n = settings.subset[-1]
-    exponent = power_law(np.array(SUBSETS, float), np.array([sizes[f"E2/{r}", n] for r in SUBSETS])).exponent
-    # Each size has a factor of about 1.2 to either side, and r spans a factor of nine.
-    off = np.log(1.2) / np.log(SUBSETS[-1] / SUBSETS[0])
-    growth = sizes["E1", settings.shared[-1]] / sizes["E1", settings.shared[0]]
-    ends = [measured[name_of("E1", settings.shared[place])] for place in (0, -1)]
-    spread = max(end.interval[1] / end.value for end in ends), min(end.interval[0] / end.value for end in ends)
-    return measured | {
-        "hopeless/predicted": exactly(float(np.log10(least))),
-        "decades": exactly(float(np.log10(max(sizes.values()) / min(sizes.values())))),
-        "E2/power": Measured(exponent, (exponent - off, exponent + off)),
-        "E1/growth": Measured(growth, (growth * spread[1], growth * spread[0])),
-    }
+    known, far = cases(settings), bool(settings.far)
+    all_sizes = lambda table: [measured_size(rows_of(table, *case)) for case in known]
+    yield from (at_case(*case, settings.trials_of(group)) for case, group in known.items())
+    yield from (is_hopeless(which, settings.hopeless + (which == "even")) for which in WORDS)
+    yield Claim(
+        "hopeless/predicted",
+        "these three laws need more than 10^9 examples by the sign test; the least of their predictions, as a "
+        "power of ten",
+        None,
+        Region(low=9.0),
+        lambda table: exactly(np.log10(table[table.group == "hopeless"].predicted.min())),
+    )
+    yield Claim(
+        "decades",
+        f"the measured sizes span at least {'four' if far else 'three'} decades; as a power of ten",
+        None,
+        Region(low=4.0 if far else 3.0),
+        lambda table: exactly(np.log10(max(all_sizes(table)) / min(all_sizes(table)))),
+    )
+    yield Claim(
+        "E2/power",
+        "E2 needs about 1/r^2 as many examples; the exponent of r through the measured sizes at the largest n",
+        None,
+        Region(-2.3, -1.7),
+        lambda table: power(SUBSETS, [measured_size(rows_of(table, f"E2/{r}", settings.subset[-1])) for r in SUBSETS]),
+        theory=-2.0,
+    )
+    first, last = settings.shared[0], settings.shared[-1]
+    yield Claim(
+        "E1/growth",
+        "E1 needs log n examples: ten times as many gates ask for at most twice as many; the factor from the "
+        "smallest n to the largest",
+        None,
+        Region(1.0, 2.0 * np.log10(last / first)),
+        lambda table: growth(rows_of(table, "E1", first), rows_of(table, "E1", last)),
+    )
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def at_case(family: str, n: int, trials: int) -> Claim:
+    return as_predicted(
+        f"{family.replace('/', '-r')}/n{n}",
+        f"{family.replace('/', ' with r = ')}, n = {n}: the sample size at which 90% of {trials} random choices of "
+        "gates are recovered, over the one that the sign test predicts",
+        lambda table: rows_of(table, family, n),
+    )
+
+
+def is_hopeless(which: str, n: int) -> Claim:
+    return Claim(
+        f"hopeless/{which}",
+        f"{WORDS[which]}, n = {n}: {HOPELESS_SIZE:,} examples do not recover the gates; the fraction of runs in which "
+        "they do",
+        None,
+        Region(high=0.1),
+        lambda table: fraction(table[table.family == which].recovered),
+        theory=0.0,
+    )
+
+
+def growth(small: pd.DataFrame, large: pd.DataFrame) -> Measured:
+    """The factor between two measured sizes, each of which may be off as far as its interval goes."""
+    factor, ends = measured_size(large) / measured_size(small), [ratio(rows) for rows in (small, large)]
+    low = min(end.interval[0] / end.value for end in ends)
+    high = max(end.interval[1] / end.value for end in ends)
+    return Measured(factor, (factor * low, factor * high))
+
+
+def rows_of(table: pd.DataFrame, family: str, n: int) -> pd.DataFrame:
+    return table[(table.family == family) & (table.n == n)]
+
+
+def predicted(family: str, n: int) -> float:
+    """What the sign test asks for with alternating gates."""
+    target = alternating(int(n))
+    return predicted_samples(gate_tables(target, law_of(family, target)))
+
+
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Measured against predicted, and sizes over n."""
-    table = results.table()
     figure, axes = panels(1, 2, width=4.4, height=3.6)
-    _draw_diagonal(axes[0, 0], table, settings)
-    _draw_growth(axes[0, 1], table, settings)
+    draw_diagonal(axes[0, 0], table, settings)
+    draw_growth(axes[0, 1], table, settings)
     figure.suptitle("How many examples recover all n gates, for each easy half", fontsize=11)
     return {"samples": figure}
 
 
-def _draw_diagonal(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+def draw_diagonal(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     span = np.array([50.0, 6e6])
     axis.fill_between(
         span, span / FACTOR, span * FACTOR, color="0.9", linewidth=0, label=f"within a factor of {FACTOR}"
@@ -238,12 +222,12 @@ def _draw_diagonal(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     for i, kind in enumerate(MARKS):
         chosen = [case for case in cases(settings) if case[0].split("/")[0] == kind]
         for place, (family, n) in enumerate(chosen):
-            rows = table[(table.family == family) & (table.n == n)]
-            found, predicted = ratio(rows), float(rows.predicted.median())
+            rows = rows_of(table, family, n)
+            found, size = ratio(rows), float(rows.predicted.median())
             low, high = (max(0.0, each) for each in (found.value - found.interval[0], found.interval[1] - found.value))
             high = high if np.isfinite(high) else 0.0
             axis.errorbar(
-                predicted, predicted * found.value, [[predicted * low], [predicted * high]], fmt=MARKS[kind],
+                size, size * found.value, [[size * low], [size * high]], fmt=MARKS[kind],
                 color=INKS[i], markersize=6 if kind == "E2" else 4, linewidth=0.8,
                 label=(f"{kind}, r = 1 to 9" if kind == "E2" else kind) if place == 0 else None,
             )  # fmt: skip
@@ -253,18 +237,15 @@ def _draw_diagonal(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     axis.legend(fontsize=7, loc="upper left")
 
 
-def _draw_growth(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+def draw_growth(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     n = np.unique(np.geomspace(5, settings.shared[-1], 16).astype(int) // 2 * 2 + 1)
     for i, kind in enumerate(MARKS):
         family = "E2/3" if kind == "E2" else kind
-        targets = [pl.GateProduct(np.where(np.arange(k) % 2, -1.0, 1.0)) for k in n]
-        lines = [predicted_samples(gate_tables(t, law_of(family, t))) for t in targets]
-        axis.plot(n, lines, color=INKS[i], linewidth=0.8)
+        axis.plot(n, [predicted(family, k) for k in n.tolist()], color=INKS[i], linewidth=0.8)
         sizes = next(settings.sizes(group) for group, families in GROUPS.items() if family in families)
-        here = [measured_size(table[(table.family == family) & (table.n == k)]) for k in sizes]
+        here = [measured_size(rows_of(table, family, k)) for k in sizes]
         axis.plot(sizes, here, MARKS[kind], color=INKS[i], markersize=4, label=family.replace("/", ", r = "))
-    targets = [pl.GateProduct(np.where(np.arange(k) % 2, -1.0, 1.0)) for k in (5, 7, 9, 11, 13)]
-    lines = [predicted_samples(gate_tables(t, law_of("E4", t))) for t in targets]
-    axis.plot((5, 7, 9, 11, 13), lines, "--", color="0.4", linewidth=0.8, label="E4, uniform: fail")
+    n = np.arange(5, 14, 2)
+    axis.plot(n, [predicted("E4", k) for k in n.tolist()], "--", color="0.4", linewidth=0.8, label="E4, uniform: fail")
     axis.set(xscale="log", yscale="log", xlabel="gates n", ylabel="examples (lines: predicted)", ylim=(50, 2e7))
     axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))

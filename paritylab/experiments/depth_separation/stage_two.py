@@ -16,8 +16,9 @@ n^2 at which most seeds have learned. For (d) the error is measured on 8,192 poi
 counts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import equinox as eqx
 import numpy as np
@@ -45,10 +46,10 @@ from ...figures import ink, panels
 from ...statistics import power_law, quantile
 from ...sweep import Call, Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, exactly
-from .families import law_of, random_target, recorded_at_quick
+from ..base import Claim, Measured, Region
+from ..measures import exactly, largest, share
+from .shared.families import ERROR, law_of, random_target
 
-ERROR = 0.01
 EMBEDDINGS = {"hard-tanh": sharp_embedding, "relu": symmetric_embedding}
 MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Of n^2, for (c)."""
@@ -162,63 +163,94 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
         yield Call(streamed, which, {"way": "hard-tanh"}, seconds=n / 100)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    return recorded_at_quick(_claims(settings))
-
-
-def _claims(settings: Settings) -> list[Claim]:
-    both = max(settings.relu)
-    return [
-        Claim(
-            "hard-tanh/bound",
-            "(a) makes at most n (n + 1) updates; the largest share of that",
-            None,
-            Region(high=1.0),
-        ),
-        Claim("relu/bound", "(b) makes at most R^2 / gamma^2 updates; the largest share", None, Region(high=1.0)),
-        Claim(
-            "steepness",
-            f"saturating steps are far better than ramps: median updates of (b) over those of (a) at n = {both}",
-            None,
-            Region(low=20.0),
-        ),
-        Claim(
-            "hard-tanh/growth",
-            "(a) needs a number of examples between n and n^2; the exponent of n through the medians",
-            None,
-            Region(0.7, 2.0),
-        ),
-        *(
-            Claim(
-                f"one-step/n{n}",
-                f"(c) learns from about n^2 examples, n = {n}; the least multiple of n^2 tried at which most seeds "
-                "are at 1%",
-                1.0,
-                Region(high=4.0),
-            )
-            for n in settings.one_step
-        ),
-        *(
-            Claim(
-                f"adam/n{n}",
-                f"(d) learns with Adam from the standard start, n = {n}; the fraction of seeds at 1% within "
-                f"{settings.steps:,} steps at the best rate",
-                None,
-                Region(low=0.5),
-            )
-            for n in settings.trained
-        ),
-    ]
-
-
-def first_below(results: Results, settings: Settings) -> pd.DataFrame:
+class Data(NamedTuple):
+    table: pd.DataFrame
+    times: pd.DataFrame
     """For each run of (d), the examples after which its error was at most 1% for the first time; infinite if never."""
-    curves = results.curves()
+
+    def units(self, way: str) -> pd.DataFrame:
+        """The runs of (a) or (b)."""
+        return self.table[self.table.way == way].astype({"updates": float, "n": float})
+
+
+def read(settings: Settings, results: Results) -> Data:
     rows = []
-    for (way, n, rate, seed), run in curves.groupby(["way", "gates", "rate", "seed"]):
+    for (way, n, rate, seed), run in results.curves().groupby(["way", "gates", "rate", "seed"]):
         below = run.step[run.validation_error <= ERROR].min()
         rows.append((way, int(n), rate, seed, np.nanmin([np.inf, below, run.converged_at.iloc[0]]) * BATCH))
-    return pd.DataFrame(rows, columns=["way", "n", "rate", "seed", "examples"])
+    return Data(results.table(), pd.DataFrame(rows, columns=["way", "n", "rate", "seed", "examples"]))
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
+    """Facts about the seeds that ran: bounds hold for each of them."""
+    both = max(settings.relu)
+    updates = lambda data, way: data.units(way).groupby("n").updates.median()[both]
+    yield Claim(
+        "hard-tanh/bound",
+        "(a) makes at most n (n + 1) updates; the largest share of that",
+        None,
+        Region(high=1.0),
+        lambda data: share_of_bound(data.units("hard-tanh"), lambda n: n * (n + 1)),
+    )
+    yield Claim(
+        "relu/bound",
+        "(b) makes at most R^2 / gamma^2 updates; the largest share",
+        None,
+        Region(high=1.0),
+        lambda data: share_of_bound(data.units("relu"), bound_of_ramps),
+    )
+    yield Claim(
+        "steepness",
+        f"saturating steps are far better than ramps: median updates of (b) over those of (a) at n = {both}",
+        None,
+        Region(low=20.0),
+        lambda data: exactly(updates(data, "relu") / updates(data, "hard-tanh")),
+    )
+    yield Claim(
+        "hard-tanh/growth",
+        "(a) needs a number of examples between n and n^2; the exponent of n through the medians",
+        None,
+        Region(0.7, 2.0),
+        lambda data: exactly(power_of_medians(data.units("hard-tanh"))),
+    )
+    yield from map(one_step, settings.one_step)
+    yield from (adam(n, settings.steps) for n in settings.trained)
+
+
+def one_step(n: int) -> Claim:
+    return Claim(
+        f"one-step/n{n}",
+        f"(c) learns from about n^2 examples, n = {n}; the least multiple of n^2 tried at which most seeds are at 1%",
+        None,
+        Region(high=4.0),
+        lambda data: exactly(multiple_needed(data.table, n)),
+    )
+
+
+def adam(n: int, steps: int) -> Claim:
+    return Claim(
+        f"adam/n{n}",
+        f"(d) learns with Adam from the standard start, n = {n}; the fraction of seeds at 1% within "
+        f"{steps:,} steps at the best rate",
+        None,
+        Region(low=0.5),
+        lambda data: share(np.isfinite(best(data.times, "adam", n))),
+    )
+
+
+def share_of_bound(runs: pd.DataFrame, bound: Callable[[float], float]) -> Measured:
+    return largest(runs.updates / runs.n.map(bound))
+
+
+def bound_of_ramps(n: float) -> float:
+    """Novikoff's bound for (b)."""
+    radius = float(np.linalg.norm(symmetric_embedding(int(n)), axis=1).max())
+    return perceptron_bound(radius, parity_margin(int(n)))
+
+
+def power_of_medians(runs: pd.DataFrame) -> float:
+    medians = runs.groupby("n").examples.median()
+    return power_law(medians.index.to_numpy(float), medians.to_numpy(float)).exponent
 
 
 def best(times: pd.DataFrame, way: str, n: int) -> np.ndarray:
@@ -237,31 +269,9 @@ def multiple_needed(table: pd.DataFrame, n: int) -> float:
     return later[0] if later else np.inf
 
 
-def updates_of(table: pd.DataFrame, way: str) -> pd.DataFrame:
-    return table[table.way == way].astype({"updates": float, "n": float})
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Facts about the seeds that ran: bounds hold for each of them."""
-    table = results.table()
-    sharp, ramps, times = updates_of(table, "hard-tanh"), updates_of(table, "relu"), first_below(results, settings)
-    radius = lambda n: float(np.linalg.norm(symmetric_embedding(n), axis=1).max())
-    bound = {n: perceptron_bound(radius(n), parity_margin(n)) for n in settings.relu}
-    last = max(settings.relu)
-    medians = sharp.groupby("n").examples.median()
-    return {
-        "hard-tanh/bound": exactly(float((sharp.updates / (sharp.n * (sharp.n + 1))).max())),
-        "relu/bound": exactly(float((ramps.updates / ramps.n.map(bound)).max())),
-        "steepness": exactly(float(ramps[ramps.n == last].updates.median() / sharp[sharp.n == last].updates.median())),
-        "hard-tanh/growth": exactly(power_law(medians.index.to_numpy(float), medians.to_numpy(float)).exponent),
-        **{f"one-step/n{n}": exactly(multiple_needed(table, n)) for n in settings.one_step},
-        **{f"adam/n{n}": exactly(float(np.mean(np.isfinite(best(times, "adam", n))))) for n in settings.trained},
-    }
-
-
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Examples to 1% over n, for each way."""
-    table, times = results.table(), first_below(results, settings)
+    table, times = data.table, data.times
     figure, axes = panels(1, 1, width=6.4, height=3.6)
     axis = axes[0, 0]
     for i, (way, words) in enumerate(WORDS.items()):

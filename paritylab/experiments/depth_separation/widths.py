@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from scipy.stats import linregress, t
 
 import paritylab as pl
 
@@ -22,8 +21,10 @@ from ...bounds import error_from_rank, integer_network_rank
 from ...figures import INKS, panels
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, exactly
+from ..base import Claim, Region
+from ..measures import exactly
 from .baselines import RandomSeparation, last_records
+from .shared.fits import exponential
 
 ERROR = 0.1
 FOUND_BEFORE = {2: 2, 3: 3, 4: 8, 5: 12, 6: 28, 7: 80, 8: 128}
@@ -101,7 +102,7 @@ def below(pairs: int, weight: int = 1) -> int:
     return width
 
 
-def minimal(settings: Settings, results: Results) -> pd.DataFrame:
+def read(settings: Settings, results: Results) -> pd.DataFrame:
     """For each n: the narrowest trained width with an error of at most 10%, the explicit one, and the smaller."""
     ends = last_records(results.curves())
     best = ends.groupby(["pairs", "width"]).hard_error.min()
@@ -114,71 +115,46 @@ def minimal(settings: Settings, results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("pairs")
 
 
-def growth(found: pd.DataFrame) -> Measured:
-    """The exponent e of 2^(e n) through the least widths, with Student's interval."""
-    fit = linregress(found.index.to_numpy(float), np.log2(found.least.to_numpy(float)))
-    half = float(t.ppf(0.975, len(found) - 2)) * float(fit.stderr)
-    return Measured(float(fit.slope), (float(fit.slope) - half, float(fit.slope) + half))
-
-
-def claims(settings: Settings) -> list[Claim]:
-    return [
-        *(
-            Claim(
-                f"n{pairs}",
-                f"n = {pairs}: the least width with an error of at most 10% on the uniform half, trained or explicit, "
-                "is at most that of a first trial",
-                FOUND_BEFORE[pairs],
-                Region(high=float(FOUND_BEFORE[pairs])),
-                {"quick": "fails" if pairs in MISSED else "holds", "paper": "holds"},
-                MISSED.get(pairs, ""),
-            )
-            for pairs in settings.pairs
-            if pairs in FOUND_BEFORE
-        ),
-        *growth_claims(settings),
-    ]
-
-
-def growth_claims(settings: Settings) -> list[Claim]:
-    """Two points always lie on a line."""
-    if len(settings.pairs) < 3:
-        return []
-    return [
-        Claim(
+def claims(settings: Settings) -> Iterator[Claim]:
+    """A width that was found is exact."""
+    yield from (as_before(pairs) for pairs in settings.pairs if pairs in FOUND_BEFORE)
+    if len(settings.pairs) > 2:  # two points always lie on a line
+        yield Claim(
             "growth",
             "the least width grows like 2^(e n) over these n; e lies between the proven 1/2 of networks with small "
             "weights, less its polynomial factor, and 1 (2^n units, one for each x, would do)",
-            "about 1",
+            None,
             Region(0.5, 1.5),
-            {"paper": "holds"},
+            lambda found: exponential(found.index, found.least),
+            theory="about 1",
         )
-    ]
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """A width that was found is exact; the growth has Student's interval of a regression."""
-    found = minimal(settings, results)
-    widths = {f"n{pairs}": exactly(float(found.least[pairs])) for pairs in settings.pairs if pairs in FOUND_BEFORE}
-    return {**widths, **({"growth": growth(found)} if growth_claims(settings) else {})}
+def as_before(pairs: int) -> Claim:
+    return Claim(
+        f"n{pairs}",
+        f"n = {pairs}: the least width with an error of at most 10% on the uniform half, trained or explicit, "
+        "is at most that of a first trial",
+        None,
+        Region(high=float(FOUND_BEFORE[pairs])),
+        lambda found: exactly(found.least[pairs]),
+        explanation=MISSED.get(pairs, ""),
+    )
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
     """Widths over n, from both sides."""
-    found = minimal(settings, results)
     figure, axes = panels(1, 1, width=5.6, height=3.6)
     axis, n = axes[0, 0], found.index.to_numpy(float)
     axis.semilogy(n, found.explicit, "s--", color=INKS[1], markersize=4, label="explicit polynomial")
     axis.semilogy(n, found.trained, "o", color=INKS[0], label="trained with Adam, best seed")
-    if growth_claims(settings):
-        rate = growth(found).value
+    if len(n) > 2:
+        rate = exponential(n, found.least).value
         level = float(np.mean(np.log2(found.least) - rate * n))
         axis.semilogy(n, 2 ** (level + rate * n), color=INKS[0], linewidth=0.9, label=f"$2^{{{rate:.2f}n}}$ fit")
     known = [pairs for pairs in settings.pairs if pairs in FOUND_BEFORE]
     axis.semilogy(known, [FOUND_BEFORE[pairs] for pairs in known], "x", color="0.5", label="first trial, trained")
-    axis.semilogy(
-        n, [below(pairs) for pairs in settings.pairs], "v-", color=INKS[2], markersize=4, label="at least (Z4)"
-    )
+    axis.semilogy(n, [*map(below, settings.pairs)], "v-", color=INKS[2], markersize=4, label="at least (Z4)")
     axis.set_xticks(settings.pairs)
     axis.set(xlabel="n (pairs)", ylabel="hidden units at 10% error")
     axis.set_title("Depth two: minimal width on the uniform half")

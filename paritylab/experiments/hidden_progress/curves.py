@@ -1,102 +1,11 @@
-"""What training curves of hidden-progress share: how a panel is trained, where its plateau ends, how it is drawn."""
+"""Until figures 12 to 17 import them from `shared`."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
+from ..measures import fraction as share
+from .shared.curves import DROPPED, PLATEAU, Panel, draw_curves, plateau_fractions
+from .shared.measures import median_within as median, slowdown
 
-import paritylab as pl
+__all__ = ["DROPPED", "HOLDS", "PLATEAU", "Panel", "draw_curves", "median", "plateau_fractions", "share", "slowdown"]
 
-from ...figures import INKS
-from ...networks.base import Recipe
-from ...statistics import bootstrap_interval, median_interval, quantile, wilson_interval
-from ...training.plans import Plan
-from ..base import Measured, Scale, Verdict
-
-HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
-"""What is known of a claim that has been seen to hold at quick scale only."""
-PLATEAU, DROPPED = 0.4, 0.1
-"""Until its error is below the first, a network is held to be on the plateau; below the second, past the drop."""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A panel of training curves: the paper's number of the setting, and how it is trained."""
-
-    name: str
-    number: str
-    title: str
-    network: Recipe
-    batch: int
-    rate: float
-    n: int = 50
-    k: int = 3
-    optimizer: str = "sgd"
-
-    @property
-    def words(self) -> str:
-        return f"({self.number}) {self.title.replace('$', '')}, batch {self.batch}, rate {self.rate}"
-
-    def plan(self, *, seeds: int, steps: int, record_every: int) -> Plan:
-        """Online training with hinge loss on the parity of the first k bits; the error on fresh points is recorded."""
-        return pl.plan(
-            pl.Uniform(pl.Parity(self.n, support=range(self.k))),
-            self.network,
-            batch=self.batch,
-            rate=self.rate,
-            seeds=seeds,
-            steps=steps,
-            optimizer=self.optimizer,
-            records=(pl.FreshError(),),
-            record_every=record_every,
-            labels={"panel": self.name},
-        )
-
-
-def plateau_fractions(curves: pd.DataFrame, error: str = "fresh_error") -> pd.DataFrame:
-    """For each run that learned or whose error dropped: how much of the time until then it was on the plateau."""
-    first = lambda level: curves[curves[error] < level].groupby("run").step.min()
-    runs = curves.groupby("run").agg(panel=("panel", "first"), end=("converged_at", "first"))
-    # What learns between two records ends its drop when it has learned.
-    left, past = (first(level).reindex(runs.index).fillna(runs.end) for level in (PLATEAU, DROPPED))
-    return runs.assign(fraction=left / past, dropped_at=past).dropna(subset="fraction")
-
-
-def share(true: np.ndarray) -> Measured:
-    """The fraction of cases in which something is true, with Wilson's interval."""
-    return Measured(float(np.mean(true)), wilson_interval(int(np.sum(true)), len(true)))
-
-
-def median(values: np.ndarray, largest: float = np.inf) -> Measured:
-    """The median over runs, its interval from order statistics; no value exceeds `largest`."""
-    low, high = median_interval(values)
-    return Measured(quantile(values, 0.5), (low, min(high, largest)))
-
-
-def slowdown(slow: np.ndarray, fast: np.ndarray) -> Measured:
-    """The median of some times over that of others of the same seeds; the interval is a bootstrap over seeds."""
-    quotient = lambda times: quantile(times[:, 0], 0.5) / quantile(times[:, 1], 0.5)
-    both = np.column_stack([slow, fast])
-    return Measured(quotient(both), bootstrap_interval(both, quotient))
-
-
-def draw_curves(axis: Axes, curves: pd.DataFrame, error: str = "fresh_error") -> None:
-    """The curves of one panel, the first seed in bold; a seed that has not learned does not stretch the axis."""
-    for seed, curve in curves.groupby("seed"):
-        color, width, order = (INKS[0], 1.6, 3) if seed == 0 else ("0.65", 0.6, 2)
-        axis.plot(curve.step, curve[error], color=color, linewidth=width, zorder=order)
-    ends = curves[curves.outcome == "learned"].groupby("run").step.max()
-    axis.set_ylim(-0.02, 0.6)
-    axis.set_xlim(0, 1.05 * np.quantile(ends, 0.95) if len(ends) else None)
-    axis.xaxis.set_major_locator(MaxNLocator(4))
-
-
-def name_lines(axis: Axes) -> None:
-    """An empty place of the grid says what the lines of `draw_curves` are."""
-    axis.axis("off")
-    axis.plot([], [], color=INKS[0], linewidth=1.6, label="seed 0")
-    axis.plot([], [], color="0.65", linewidth=0.6, label="further seeds")
-    axis.legend(loc="center")
+HOLDS: Any = {"quick": "holds"}

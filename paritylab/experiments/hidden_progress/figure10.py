@@ -16,26 +16,18 @@ Exponents are fitted to the medians at n <= 30. For "n to the Theta(k)" we accep
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ...figures import panels
-from ...statistics import wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict
-from .medians import (
-    Curves,
-    degradation_measured,
-    draw_curves,
-    exponent_measured,
-    growth_measured,
-    plan_curves,
-    times_of,
-)
+from ..base import Claim, Measured, Region
+from ..measures import fraction
+from .shared.medians import Curves, Medians, degradation, draw_medians, plan_curves, power_claims, read_curves
 
 TITLES = {
     "i": "(i) ReLU, width 10",
@@ -105,113 +97,66 @@ def at_printed_rate(curves: Curves) -> Curves:
 
 SETTINGS = {"quick": at_quick_scale(), "paper": at_paper_scale()}
 
-HOLDS: dict[Scale, Verdict] = {"quick": "holds", "paper": "holds"}
-NOT_STEEPER: dict[Scale, Verdict] = {"quick": "holds", "paper": "fails"}
 SHALLOWER = (
     "At rate 0.01 the exponent of (v) falls from about 1 between n = 10 and 30 to 0.3 (k = 2) and 0.7 (k = 3) between "
     "60 and 90. The rate that the paper prints for this panel is 1, at which nearly all of our runs diverge, so that "
     "we do not know which rate it shows."
 )
-UNDECIDED: dict[Scale, Verdict] = {"quick": "inconclusive", "paper": "holds"}
-FAILING = ("iii/k3/steeper", "vi/k3/steeper", "vi/k4/steeper")
 WIDE = (
     "At width 1,000 and n = 10 the easier degrees are learned within a few dozen steps, less than a power of n that "
     "holds for larger n would give: their exponents from n = 10 to 30 are too large. From n = 20 to 40 those of (iii) "
     "grow with k."
 )
+EXPLAINED = dict.fromkeys(("iii/k3/steeper", "vi/k3/steeper", "vi/k4/steeper"), WIDE)
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
     yield from plan_curves([*settings.curves, settings.printed])
 
 
-def judged(settings: Settings, curves: Curves) -> list[int]:
-    return [k for k in settings.judged if k in curves.degrees]
+def read(settings: Settings, results: Results) -> Medians:
+    return read_curves([*settings.curves, settings.printed], results.table())
 
 
-def claims(settings: Settings) -> list[Claim]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """For every configuration: a power of n, steeper for larger k; steeper for larger n; and the printed rate."""
-    made = []
     for curves in settings.smaller:
         words = TITLES[curves.name].replace("$", "").replace("\n", " ")
-        made += [
-            Claim(
-                f"{curves.name}/k{k}/exponent",
-                f"{words}, k = {k}: the time is n to the O(k); the exponent, fitted to the medians",
-                None,
-                Region(0, 2 * k),
-                recorded(f"{curves.name}/k{k}/exponent"),
-            )
-            for k in judged(settings, curves)
-        ]
-        made += [
-            Claim(
-                f"{curves.name}/k{k}/steeper",
-                f"{words}: the exponent grows with k; that of k = {k} less that of k = {k - 1}",
-                None,
-                Region(low=0),
-                recorded(f"{curves.name}/k{k}/steeper"),
-                WIDE if f"{curves.name}/k{k}/steeper" in FAILING else "",
-            )
-            for k in judged(settings, curves)[1:]
-        ]
+        judged = [k for k in settings.judged if k in curves.degrees]
+        yield from power_claims(curves, judged, f"{curves.name}/", words, EXPLAINED)
     for curves in settings.larger:
-        made += [
-            Claim(
+        for k in curves.degrees:
+            yield Claim(
                 f"{curves.name}/k{k}/degrades",
                 f"({curves.setting}), k = {k}: the exponent is larger for larger n; their difference",
                 None,
                 Region(low=0),
-                NOT_STEEPER if curves.setting == "v" else HOLDS,
-                SHALLOWER if curves.setting == "v" else "",
+                partial(degradation, curves, k),
+                explanation=SHALLOWER if curves.setting == "v" else "",
             )
-            for k in curves.degrees
-        ]
-    return [*made, printed_rate_claim(settings)]
-
-
-def recorded(name: str) -> dict[Scale, Verdict]:
-    return NOT_STEEPER if name in FAILING else UNDECIDED if name in ("xiv/k2/exponent", "xiv/k3/steeper") else HOLDS
-
-
-def printed_rate_claim(settings: Settings) -> Claim:
-    return Claim(
+    yield Claim(
         "v/printed-rate",
         f"(v) z^k, width 100, n = {settings.printed.sizes[0]}: learns at the rate {PRINTED_RATE:g} that is printed for "
         "larger n, or its curve would halt; the fraction of runs",
         None,
         Region(low=0.5),
-        {"quick": "fails", "paper": "fails"},
-        "The printed rate is taken for a misprint of 0.01, the rate of the same network in the top row.",
+        partial(learned, settings.printed),
+        explanation="The printed rate is taken for a misprint of 0.01, the rate of the same network in the top row.",
     )
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Bootstrap over seeds; Wilson's interval of the fraction."""
-    table = results.table()
-    measured: dict[str, Measured] = {}
-    for curves in settings.smaller:
-        times = {k: times_of(table, curves, k) for k in judged(settings, curves)}
-        measured |= {f"{curves.name}/k{k}/exponent": exponent_measured(curves, times[k]) for k in times}
-        for k in list(times)[1:]:
-            measured[f"{curves.name}/k{k}/steeper"] = growth_measured(curves, times[k - 1], times[k])
-    for curves in settings.larger:
-        for k in curves.degrees:
-            measured[f"{curves.name}/k{k}/degrades"] = degradation_measured(curves, times_of(table, curves, k))
-    ended = np.concatenate([times_of(table, settings.printed, k)[:, 0] for k in settings.printed.degrees])
-    learned = int(np.isfinite(ended).sum())
-    measured["v/printed-rate"] = Measured(learned / len(ended), wilson_interval(learned, len(ended)))
-    return measured
+def learned(curves: Curves, data: Medians) -> Measured:
+    """The fraction of the runs of all degrees, at the first size, that learn."""
+    return fraction(np.isfinite([data[curves, k][:, 0] for k in curves.degrees]))
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, data: Medians) -> dict[str, Figure]:
     """Two rows of six, as in the paper; what was not run is said."""
     figure, axes = panels(2, 6, width=2.3, height=2.5)
-    table = results.table()
     chosen = {curves.name: curves for curves in settings.curves}
     for axis, name in zip(axes.flat, TITLES, strict=True):
         if name in chosen:
-            draw(axis, chosen[name], table)
+            draw(axis, chosen[name], data)
         else:
             axis.axis("off")
             axis.text(0.5, 0.5, "not run\nat this scale", ha="center", va="center", color="0.5")
@@ -226,7 +171,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     return {"figure10": figure}
 
 
-def draw(axis: Axes, curves: Curves, table: pd.DataFrame) -> None:
+def draw(axis: Axes, curves: Curves, data: Medians) -> None:
     larger = max(curves.sizes) > 40
-    draw_curves(axis, curves, table, (10, 30, 90) if larger else (10, 20, 30, 40))
+    draw_medians(axis, curves, data, (10, 30, 90) if larger else (10, 20, 30, 40))
     axis.set_xlim(min(curves.sizes) / 1.1, max(curves.sizes) * 1.1)

@@ -13,7 +13,7 @@ product over T of w_i / rms(w), so that Gamma over majority's is near the produc
 Odd k is drawn nowhere: without a bias all coefficients of even degree are 0, and so is the gap.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,9 +27,9 @@ from ...analysis.gaps import majority_gap, weak_gap
 from ...analysis.gradients import gradient_by_enumeration
 from ...analysis.thresholds import gradient_of_threshold
 from ...figures import ink, panels
-from ...statistics import median_interval, quantile, wilson_interval
-from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, Scale, Verdict, exactly
+from ...sweep import Call
+from ..base import Claim, Region
+from ..measures import fraction, largest, median
 
 NAMES = {"uniform": "uniform", "gaussian": "Gaussian"}
 LAWS = tuple(NAMES)
@@ -37,8 +37,6 @@ DEGREES = (2, 4)
 PAPER_N, ODD = 15, 3
 COMPARABLE = 0.5
 """A gap of at least this part of majority's is held to be comparable to it."""
-HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
-"""All that is claimed here; the paper scale has not been run yet."""
 CHUNK = 125
 """Draws of one call."""
 
@@ -46,7 +44,7 @@ CHUNK = 125
 @dataclass(frozen=True)
 class Settings:
     draws: tuple[tuple[int, int], ...]
-    """n, and how many weight vectors are drawn there, for each law and degree."""
+    """n, and how many weight vectors are drawn there, for each distribution and degree."""
 
 
 SETTINGS = {
@@ -70,7 +68,7 @@ def gaps_of_random_neurons(law: str, n: int, k: int, draws: int, seed: int) -> p
 
 
 def plan(settings: Settings) -> Iterator[Call]:
-    """Some draws at a time, for each n, law and degree; of odd degree only at the paper's n."""
+    """Some draws at a time, for each n, distribution and degree; of odd degree only at the paper's n."""
     for n, draws in settings.draws:
         for k in (*DEGREES, ODD) if n == PAPER_N else DEGREES:
             for law in LAWS:
@@ -79,92 +77,70 @@ def plan(settings: Settings) -> Iterator[Call]:
                     yield Call(gaps_of_random_neurons, configuration, seconds=n / 1000)
 
 
-def cells(settings: Settings) -> list[tuple[int, int, str]]:
-    return [(n, k, law) for n, _ in settings.draws for k in DEGREES for law in LAWS]
-
-
-def claims(settings: Settings) -> list[Claim]:
-    comparable = [
-        Claim(
-            f"n{n}/k{k}/{law}/comparable",
-            f"{NAMES[law]} weights, n = {n}, k = {k}: the fraction of neurons whose gap is at least half of majority's "
-            "is not negligible",
-            None,
-            Region(low=0.1),
-            HOLDS,
-        )
-        for n, k, law in cells(settings)
-    ]
-    zero = [
-        Claim(
-            f"n{PAPER_N}/k{ODD}/{law}/zero",
-            f"{NAMES[law]} weights, n = {PAPER_N}, k = {ODD}: without a bias the gap is 0 at odd k; the largest gap",
-            0.0,
-            Region(0, 0),
-            HOLDS,
-        )
-        for law in LAWS
-    ]
+def claims(settings: Settings) -> Iterator[Claim]:
     large = max(n for n, _ in settings.draws)
-    limit = [
-        Claim(
-            f"n{large}/k{k}/{law}/limit",
-            f"{NAMES[law]} weights, n = {large}, k = {k}: the gap is majority's times the product of the {k - 1} "
-            "largest relevant weights over the root mean square; the median quotient (ours)",
-            1.0,
-            Region(0.95, 1.05),
-            HOLDS,
-        )
-        for k in DEGREES
-        for law in LAWS
-    ]
-    positive = [
-        Claim(
-            f"n{large}/k{k}/{law}/positive",
-            f"{NAMES[law]} weights, n = {large}, k = {k}: a relevant coordinate stands out in almost all neurons; "
-            "the fraction with a positive gap (ours)",
-            None,
-            Region(low=0.9),
-            HOLDS,
-        )
-        for k in DEGREES
-        for law in LAWS
-    ]
-    return [*comparable, *zero, *limit, *positive]
+    cells = [(k, law) for k in DEGREES for law in LAWS]
+    yield from (comparable(n, k, law) for n, _ in settings.draws for k, law in cells)
+    yield from (zero(law) for law in LAWS)
+    yield from (limit(large, k, law) for k, law in cells)
+    yield from (positive(large, k, law) for k, law in cells)
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's interval of each fraction, order statistics for each median."""
-    table = results.table()
-    of = {key: rows for key, rows in table.groupby(["n", "k", "law"])}
-    measured = {}
-    for n, k, law in cells(settings):
-        measured[f"n{n}/k{k}/{law}/comparable"] = fraction(of[n, k, law].gap >= COMPARABLE * majority_gap(n, k).weak)
-    for law in LAWS:
-        measured[f"n{PAPER_N}/k{ODD}/{law}/zero"] = exactly(float(of[PAPER_N, ODD, law].gap.abs().max()))
-    large = max(n for n, _ in settings.draws)
-    for k in DEGREES:
-        for law in LAWS:
-            rows = of[large, k, law]
-            quotient = (rows.gap / rows.limit / majority_gap(large, k).weak).to_numpy()
-            measured[f"n{large}/k{k}/{law}/limit"] = Measured(quantile(quotient, 0.5), median_interval(quotient))
-    for k in DEGREES:
-        for law in LAWS:
-            measured[f"n{large}/k{k}/{law}/positive"] = fraction(of[large, k, law].gap > 0)
-    return measured
+def neurons(table: pd.DataFrame, n: int, k: int, law: str) -> pd.DataFrame:
+    return table[(table.n == n) & (table.k == k) & (table.law == law)]
 
 
-def fraction(true: "pd.Series[bool]") -> Measured:
-    return Measured(float(true.mean()), wilson_interval(int(true.sum()), len(true)))
+def comparable(n: int, k: int, law: str) -> Claim:
+    return Claim(
+        f"n{n}/k{k}/{law}/comparable",
+        f"{NAMES[law]} weights, n = {n}, k = {k}: the fraction of neurons whose gap is at least half of majority's "
+        "is not negligible",
+        None,
+        Region(low=0.1),
+        lambda table: fraction(neurons(table, n, k, law).gap >= COMPARABLE * majority_gap(n, k).weak),
+    )
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def zero(law: str) -> Claim:
+    return Claim(
+        f"n{PAPER_N}/k{ODD}/{law}/zero",
+        f"{NAMES[law]} weights, n = {PAPER_N}, k = {ODD}: without a bias the gap is 0 at odd k; the largest gap",
+        None,
+        Region(0, 0),
+        lambda table: largest(neurons(table, PAPER_N, ODD, law).gap.abs()),
+        theory=0.0,
+    )
+
+
+def limit(n: int, k: int, law: str) -> Claim:
+    return Claim(
+        f"n{n}/k{k}/{law}/limit",
+        f"{NAMES[law]} weights, n = {n}, k = {k}: the gap is majority's times the product of the {k - 1} "
+        "largest relevant weights over the root mean square; the median quotient (ours)",
+        None,
+        Region(0.95, 1.05),
+        lambda table: median(neurons(table, n, k, law).eval("gap / limit") / majority_gap(n, k).weak),
+        theory=1.0,
+    )
+
+
+def positive(n: int, k: int, law: str) -> Claim:
+    return Claim(
+        f"n{n}/k{k}/{law}/positive",
+        f"{NAMES[law]} weights, n = {n}, k = {k}: a relevant coordinate stands out in almost all neurons; "
+        "the fraction with a positive gap (ours)",
+        None,
+        Region(low=0.9),
+        lambda table: fraction(neurons(table, n, k, law).gap > 0),
+    )
+
+
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """One row for each degree, one column for each n; majority's gap as a line."""
-    table = results.table()
     figure, axes = panels(len(DEGREES), len(settings.draws), width=2.9, height=2.1)
     for row, k in zip(axes, DEGREES, strict=True):
         for axis, (n, _) in zip(row, settings.draws, strict=True):
-            draw(axis, table[(table.n == n) & (table.k == k)], n, k)
+            draw(axis, table, n, k)
     axes[-1, 0].legend(fontsize=7)
     for axis in axes[:, 0]:
         axis.set_ylabel("fraction of neurons")
@@ -175,14 +151,14 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
 
 
 def draw(axis: Axes, table: pd.DataFrame, n: int, k: int) -> None:
-    """Histograms of both laws; a few far values do not stretch the axis."""
+    """Histograms of both distributions; a few far values do not stretch the axis."""
     majority = majority_gap(n, k).weak
-    low, high = np.quantile(table.gap, [0.002, 0.985])
-    bins = np.linspace(min(low, 0.0), max(high, 1.3 * majority), 36)
-    for i, law in enumerate(LAWS):
-        gaps = table[table.law == law].gap.to_numpy()
-        share = np.full(len(gaps), 1 / len(gaps))
-        axis.hist(gaps, bins=bins.tolist(), weights=share, histtype="step", label=f"{NAMES[law]} weights", **ink(i))
+    shown = {law: neurons(table, n, k, law).gap.to_numpy() for law in LAWS}
+    low, high = np.quantile(np.concatenate([*shown.values()]), [0.002, 0.985])
+    bins = np.linspace(min(low, 0.0), max(high, 1.3 * majority), 36).tolist()
+    for i, (law, each) in enumerate(shown.items()):
+        parts = np.full(len(each), 1 / len(each))
+        axis.hist(each, bins=bins, weights=parts, histtype="step", label=f"{NAMES[law]} weights", **ink(i))
     axis.axvline(majority, color="#a01010", linestyle="--", linewidth=1, label="signs: majority")
     axis.axvline(0, color="0.6", linewidth=0.6)
     axis.set_title(f"n = {n:,}, k = {k}")

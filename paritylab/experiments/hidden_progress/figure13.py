@@ -13,8 +13,9 @@ What does not come out: at batches of 1 and 32 the relevant weights leave the ba
 before it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,9 +25,11 @@ from matplotlib.ticker import MaxNLocator
 from ...figures import INKS, panels
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Verdict
-from .curves import PLATEAU, median, share
-from .progress import CASES, RED, Case, K, N, draw_weights, drawn_seed, milestones, noise_band
+from ..base import Claim, Region
+from ..measures import fraction
+from .shared.curves import PLATEAU
+from .shared.measures import median_within
+from .shared.progress import CASES, RED, Case, K, N, draw_weights, drawn_seed, milestones, noise_band
 
 
 @dataclass(frozen=True)
@@ -36,23 +39,12 @@ class Settings:
 
 SETTINGS = {"quick": Settings(seeds=16), "paper": Settings(seeds=100)}
 
-
 LATE = (
     "Noise adds up like sigma sqrt(t / batch) and drift like beta t, so that drift wins only after a time of the order "
     "of 1 / batch. At batches of 32 and less that is close to the drop itself: the weights are outside of the band "
     "before the error falls (`distinguishable`), but not long before. That they leave it long before is our reading of "
     "the figure; the text says that rho is clearly distinguishable from noise."
 )
-RECORDED: Mapping[str, Verdict] = {
-    "neuron/B1/leaves": "inconclusive",
-    "neuron/B4/leaves": "inconclusive",
-    "neuron/B32/leaves": "inconclusive",
-    "relu-10/B32/leaves": "fails",
-    "relu-10/B512/leaves": "inconclusive",
-    "relu-10/B32/flat": "inconclusive",
-    "relu-10/B512/flat": "inconclusive",
-}
-"""Verdicts at quick scale other than that the claim holds. The network's error falls in stairs, some of them early."""
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
@@ -60,58 +52,56 @@ def plan(settings: Settings) -> Iterator[Plan]:
         yield from case.plans(settings.seeds)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    return [
-        Claim(
-            f"{case.name}/{name}",
-            f"{case.words}: {statement}",
-            None,
-            region,
-            {"quick": RECORDED.get(f"{case.name}/{name}", "holds")},
-            LATE if name == "leaves" and f"{case.name}/{name}" in RECORDED else "",
-        )
-        for case in CASES
-        for name, statement, region in (
-            (
-                "flat",
-                "half-way to learning, the error is that of chance; its median over seeds",
-                Region(0.45, 0.55),
-            ),
-            (
-                "distinguishable",
-                f"just before the error is below {PLATEAU}, rho is above what 95% of the controls have at that step; "
-                "the fraction of seeds",
-                Region(low=0.5),
-            ),
-            (
-                "leaves",
-                "a relevant weight leaves the noise band for good long before the error drops; the median of the one "
-                "step as a fraction of the other",
-                Region(high=0.75),
-            ),
-        )
-    ]
+class Data(NamedTuple):
+    curves: dict[str, pd.DataFrame]
+    """By case."""
+    milestones: dict[str, pd.DataFrame]
+    """Of the seeds that learn, by case."""
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Order statistics for medians, Wilson's interval of each fraction, over the seeds that learn."""
-    curves = results.curves()
-    measured = {}
+def read(settings: Settings, results: Results) -> Data:
+    curves = {str(name): rows for name, rows in results.curves().groupby("panel")}
+    return Data(curves, {name: milestones(rows) for name, rows in curves.items()})
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
     for case in CASES:
-        runs = milestones(curves[curves.panel == case.name])
-        measured[f"{case.name}/flat"] = median(runs.error.to_numpy(), largest=1.0)
-        measured[f"{case.name}/distinguishable"] = share(runs.before_drop.to_numpy() > 1)
-        measured[f"{case.name}/leaves"] = median(runs.leaves.to_numpy(), largest=1.0)
-    return measured
+        yield from of_case(case)
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def of_case(case: Case) -> Iterator[Claim]:
+    yield Claim(
+        f"{case.name}/flat",
+        f"{case.words}: half-way to learning, the error is that of chance; its median over seeds",
+        None,
+        Region(0.45, 0.55),
+        lambda data: median_within(data.milestones[case.name].error, 1.0),
+    )
+    yield Claim(
+        f"{case.name}/distinguishable",
+        f"{case.words}: just before the error is below {PLATEAU}, rho is above what 95% of the controls have at that "
+        "step; the fraction of seeds",
+        None,
+        Region(low=0.5),
+        lambda data: fraction(data.milestones[case.name].before_drop > 1),
+    )
+    yield Claim(
+        f"{case.name}/leaves",
+        f"{case.words}: a relevant weight leaves the noise band for good long before the error drops; the median of "
+        "the one step as a fraction of the other",
+        None,
+        Region(high=0.75),
+        lambda data: median_within(data.milestones[case.name].leaves, 1.0),
+        explanation=LATE if case.name != "neuron/B512" else "",
+    )
+
+
+def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Two panels for each case: loss and rho above the weights."""
     figure, axes = panels(4, 3, width=3.2, height=1.7)
-    curves = results.curves()
     for i, case in enumerate(CASES):
         rows = slice(2 * (i // 3), 2 * (i // 3) + 2)
-        draw(axes[rows, i % 3], case, curves[curves.panel == case.name])
+        draw(axes[rows, i % 3], case, data.curves[case.name])
     for axis in axes[1::2].flat:
         axis.set_xlabel("step")
     for axis in axes[0::2, 0]:

@@ -10,7 +10,7 @@ a factor of epsilon; with that p the factor is 2 epsilon. The caption's epsilon 
 49% not 0.01 but 0.02. We use p itself. Both readings are checked here by enumeration.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,10 +20,12 @@ import paritylab as pl
 
 from ...figures import panels
 from ...networks.base import outputs
-from ...sweep import Call, Results
+from ...sweep import Call
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict, exactly
-from .curves import HOLDS, PLATEAU, draw_curves, share, slowdown
+from ..base import Claim, Region
+from ..measures import exactly, fraction
+from .shared.curves import PLATEAU, TrainingCurves, draw_curves, learned, read as read
+from .shared.measures import slowdown
 
 K, WIDTH, RATE = 3, 100, 0.1
 SMALL = 8
@@ -52,11 +54,10 @@ SETTINGS = {
     ),
 }
 
-RECORDED: Mapping[str, Mapping[Scale, Verdict]] = {"factor-printed": {"quick": "fails", "paper": "fails"}}
-EXPLAINED: Mapping[str, str] = {
-    "factor-printed": "E[y f] is (1 - p) E[y f] - p E[y f] without noise, so that the factor is 1 - 2p; with p = 1/2 - "
+PRINTED = (
+    "E[y f] is (1 - p) E[y f] - p E[y f] without noise, so that the factor is 1 - 2p; with p = 1/2 - "
     "epsilon it is 2 epsilon. The caption of the figure has 1 - 2p."
-}
+)
 
 
 def noise_factor(flip: float) -> dict[str, float]:
@@ -93,81 +94,78 @@ def name_of(batch: int, flip: float) -> str:
     return f"B{batch}/p{flip:g}"
 
 
-def claims(settings: Settings) -> list[Claim]:
-    flip = max(settings.flips)
-    made: list[tuple[str, str, float | None, Region]] = [
-        (
-            "factor",
-            f"flipping labels with p = {flip:g} multiplies correlations by 1 - 2p",
-            1 - 2 * flip,
-            Region(1 - 2 * flip - 1e-5, 1 - 2 * flip + 1e-5),
-        ),
-        (
-            "factor-printed",
-            f"the factor is 1/2 - p, as the text of C.6 has it; p = {flip:g}",
-            0.5 - flip,
-            Region(0.5 - flip - 1e-5, 0.5 - flip + 1e-5),
-        ),
-    ]
+def claims(settings: Settings) -> Iterator[Claim]:
+    yield from of_factor(max(settings.flips))
     for batch in settings.batches:
-        for p in settings.flips:
-            words = f"batch {batch}, {p:.0%} of labels flipped"
-            made += [
-                (
-                    f"{name_of(batch, p)}/nontrivial",
-                    f"{words}: the error without noise comes below {PLATEAU}; the fraction of seeds",
-                    None,
-                    Region(low=0.5),
-                ),
-                (
-                    f"{name_of(batch, p)}/learns",
-                    f"{words}: no mistake without noise is left; the fraction of seeds",
-                    None,
-                    Region(low=0.5),
-                ),
-            ]
-        made.append(
-            (
-                f"B{batch}/slower",
-                f"batch {batch}: noise takes longer; the median time to an error below "
-                f"{PLATEAU} with {flip:.0%} of labels flipped over that without",
-                None,
-                Region(low=1),
-            )
-        )
-    return [
-        Claim(name, words, value, region, RECORDED.get(name, HOLDS), EXPLAINED.get(name, ""))
-        for name, words, value, region in made
-    ]
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's interval of each fraction, a bootstrap over seeds, which all noises share, for each quotient."""
-    table, curves = results.table(), results.curves()
-    factor = float(table[table.panel == "factor"].factor.iloc[0])
-    measured = {"factor": exactly(factor), "factor-printed": exactly(factor)}
-    for batch in settings.batches:
-        left = {}
         for flip in settings.flips:
-            name = name_of(batch, flip)
-            rows = curves[curves.panel == name]
-            first = rows[rows.fresh_error < PLATEAU].groupby("seed").step.min()
-            left[flip] = first.reindex(range(settings.seeds)).to_numpy(float, na_value=np.inf)
-            measured[f"{name}/nontrivial"] = share(np.isfinite(left[flip]))
-            measured[f"{name}/learns"] = share((table[table.panel == name].outcome == "learned").to_numpy())
-        measured[f"B{batch}/slower"] = slowdown(left[max(settings.flips)], left[0.0])
-    return measured
+            yield from of_panel(batch, flip, settings.seeds)
+        yield slower(batch, max(settings.flips), settings.seeds)
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def of_factor(flip: float) -> Iterator[Claim]:
+    """What becomes of correlations, by two formulas."""
+    factor = lambda curves: exactly(curves.table[curves.table.panel == "factor"].factor.iloc[0])
+    near = lambda value: Region(value - 1e-5, value + 1e-5)
+    yield Claim(
+        "factor",
+        f"flipping labels with p = {flip:g} multiplies correlations by 1 - 2p",
+        None,
+        near(1 - 2 * flip),
+        factor,
+        theory=1 - 2 * flip,
+    )
+    yield Claim(
+        "factor-printed",
+        f"the factor is 1/2 - p, as the text of C.6 has it; p = {flip:g}",
+        0.5 - flip,
+        near(0.5 - flip),
+        factor,
+        explanation=PRINTED,
+    )
+
+
+def of_panel(batch: int, flip: float, seeds: int) -> Iterator[Claim]:
+    name, words = name_of(batch, flip), f"batch {batch}, {flip:.0%} of labels flipped"
+    yield Claim(
+        f"{name}/nontrivial",
+        f"{words}: the error without noise comes below {PLATEAU}; the fraction of seeds",
+        None,
+        Region(low=0.5),
+        lambda curves: fraction(np.isfinite(left(curves, name, seeds))),
+    )
+    yield Claim(
+        f"{name}/learns",
+        f"{words}: no mistake without noise is left; the fraction of seeds",
+        None,
+        Region(low=0.5),
+        learned(name),
+    )
+
+
+def slower(batch: int, flip: float, seeds: int) -> Claim:
+    return Claim(
+        f"B{batch}/slower",
+        f"batch {batch}: noise takes longer; the median time to an error below "
+        f"{PLATEAU} with {flip:.0%} of labels flipped over that without",
+        None,
+        Region(low=1),
+        lambda curves: slowdown(left(curves, name_of(batch, flip), seeds), left(curves, name_of(batch, 0.0), seeds)),
+    )
+
+
+def left(curves: TrainingCurves, panel: str, seeds: int) -> np.ndarray:
+    """The step at which the error of each seed is first below 0.4, or infinity."""
+    first = curves.of(panel).query(f"fresh_error < {PLATEAU}").groupby("seed").step.min()
+    return first.reindex(range(seeds)).to_numpy(float, na_value=np.inf)
+
+
+def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
     """A row for each batch size, a column for each noise."""
     figure, axes = panels(len(settings.batches), len(settings.flips), width=2.6, height=1.9)
-    curves = results.curves()
-    for axis, (batch, flip) in zip(
-        axes.flat, [(batch, flip) for batch in settings.batches for flip in settings.flips], strict=True
-    ):
-        draw_curves(axis, curves[curves.panel == name_of(batch, flip)])
-        axis.set_title(f"batch {batch}, {flip:.0%} of labels flipped")
+    for row, batch in zip(axes, settings.batches, strict=True):
+        for axis, flip in zip(row, settings.flips, strict=True):
+            draw_curves(axis, curves.of(name_of(batch, flip)))
+            axis.set_title(f"batch {batch}, {flip:.0%} of labels flipped")
     for axis in axes[:, 0]:
         axis.set_ylabel("error without noise")
     for axis in axes[-1]:

@@ -9,21 +9,20 @@ Two numbers tell a plateau from continuous progress: the time until the error is
 until it is below 0.1, and the error when a quarter of the latter has passed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...figures import panels
 from ...statistics import bootstrap_interval, quantile
-from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict
-from .curves import DROPPED, PLATEAU, Panel, draw_curves, median, plateau_fractions
+from ..base import Claim, Measured, Region
+from .shared.curves import DROPPED, PLATEAU, Panel, TrainingCurves, draw_curves, plateau, read as read
+from .shared.measures import median_within
 
 CUBIC, RELU = "$z^3$", "ReLU"
 NUMBERS = {(CUBIC, 10): "iv", (CUBIC, 100): "v", (CUBIC, 1000): "vi", (RELU, 100): "ii", (RELU, 1000): "iii"}
@@ -61,19 +60,11 @@ SETTINGS = {
     "paper": Settings(25, 100_000, tuple(NUMBERS), batches=(1, 32, 1024), wide_steps=100_000),
 }
 
-RECORDED: Mapping[str, Verdict] = {
-    f"{WIDE.name}/no-plateau": "fails",
-    f"{WIDE.name}/early": "inconclusive",
-    "wider": "inconclusive",
-}
-"""Verdicts at quick scale other than that the claim holds."""
-EXPLANATIONS = {
-    f"{WIDE.name}/no-plateau": (
-        "The error falls from the first steps on, so there is no plateau, but it falls faster and faster: the first "
-        "tenth takes more than half of the time. That half is our reading of the figure; the text says that progress "
-        "is continuous (`early`)."
-    )
-}
+FASTER_AND_FASTER = (
+    "The error falls from the first steps on, so there is no plateau, but it falls faster and faster: the first "
+    "tenth takes more than half of the time. That half is our reading of the figure; the text says that progress "
+    "is continuous (`early`)."
+)
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
@@ -82,56 +73,67 @@ def plan(settings: Settings) -> Iterator[Plan]:
         yield each.plan(seeds=settings.seeds, steps=steps, record_every=settings.record_every)
 
 
-def claims(settings: Settings) -> list[Claim]:
+def claims(settings: Settings) -> Iterator[Claim]:
     fraction = (
         f"the median over seeds of the time until the error is below {PLATEAU}, as a fraction of the time until it is "
         f"below {DROPPED}"
     )
     quarter = f"the median over seeds of the error at a quarter of the time until it is below {DROPPED}"
-    made = (
-        (f"{WIDE.name}/no-plateau", f"{WIDE.words}: there is no plateau; {fraction}", Region(high=0.5)),
-        (f"{WIDE.name}/early", f"{WIDE.words}: progress is seen early; {quarter}", Region(high=0.45)),
-        (f"{RECTIFIED.name}/plateau", f"{RECTIFIED.words}: there is a plateau; {fraction}", Region(low=0.5)),
-        (f"{RECTIFIED.name}/late", f"{RECTIFIED.words}: no progress is seen early; {quarter}", Region(low=0.45)),
-        (
-            "wider",
-            "z^3 at batch 1024: the plateau shrinks with the width; its fraction at width 10 less that at 1000",
-            Region(low=0),
-        ),
-        (
-            "larger-batch",
-            "z^3 of width 1000: the plateau shrinks with the batch; its fraction at batch 32 less that at 1024",
-            Region(low=0),
-        ),
+    yield Claim(
+        f"{WIDE.name}/no-plateau",
+        f"{WIDE.words}: there is no plateau; {fraction}",
+        None,
+        Region(high=0.5),
+        plateau(WIDE.name),
+        explanation=FASTER_AND_FASTER,
     )
-    known: dict[str, Mapping[Scale, Verdict]] = {name: {"quick": RECORDED.get(name, "holds")} for name, *_ in made}
-    return [
-        Claim(name, statement, None, region, known[name], EXPLANATIONS.get(name, ""))
-        for name, statement, region in made
-    ]
+    yield Claim(
+        f"{WIDE.name}/early",
+        f"{WIDE.words}: progress is seen early; {quarter}",
+        None,
+        Region(high=0.45),
+        lambda curves: early(curves, WIDE),
+    )
+    yield Claim(
+        f"{RECTIFIED.name}/plateau",
+        f"{RECTIFIED.words}: there is a plateau; {fraction}",
+        None,
+        Region(low=0.5),
+        plateau(RECTIFIED.name),
+    )
+    yield Claim(
+        f"{RECTIFIED.name}/late",
+        f"{RECTIFIED.words}: no progress is seen early; {quarter}",
+        None,
+        Region(low=0.45),
+        lambda curves: early(curves, RECTIFIED),
+    )
+    yield Claim(
+        "wider",
+        "z^3 at batch 1024: the plateau shrinks with the width; its fraction at width 10 less that at 1000",
+        None,
+        Region(low=0),
+        lambda curves: difference(fractions(curves, NARROW), fractions(curves, WIDE)),
+    )
+    yield Claim(
+        "larger-batch",
+        "z^3 of width 1000: the plateau shrinks with the batch; its fraction at batch 32 less that at 1024",
+        None,
+        Region(low=0),
+        lambda curves: difference(fractions(curves, WIDE_SMALL_BATCH), fractions(curves, WIDE)),
+    )
 
 
-def early_errors(curves: pd.DataFrame) -> pd.DataFrame:
-    """For each run whose error dropped: its error at the last record up to a quarter of the time until then."""
-    quarter = curves.run.map(plateau_fractions(curves).dropped_at.astype(float) / 4)
-    early = curves[curves.step <= quarter].sort_values("step")
-    return early.groupby("run").agg(panel=("panel", "first"), error=("fresh_error", "last"))
+def fractions(curves: TrainingCurves, panel: Panel) -> np.ndarray:
+    """How much of the time until its drop each run was on the plateau."""
+    return curves.plateaus[curves.plateaus.panel == panel.name].fraction.to_numpy()
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Order statistics for each median, a bootstrap over seeds for each difference of medians."""
-    curves = results.curves()
-    plateaus, early = plateau_fractions(curves), early_errors(curves)
-    fractions = lambda each: plateaus[plateaus.panel == each.name].fraction.to_numpy()
-    errors = lambda each: early[early.panel == each.name].error.to_numpy()
-    return {
-        f"{WIDE.name}/no-plateau": median(fractions(WIDE), largest=1.0),
-        f"{WIDE.name}/early": median(errors(WIDE), largest=1.0),
-        f"{RECTIFIED.name}/plateau": median(fractions(RECTIFIED), largest=1.0),
-        f"{RECTIFIED.name}/late": median(errors(RECTIFIED), largest=1.0),
-        "wider": difference(fractions(NARROW), fractions(WIDE)),
-        "larger-batch": difference(fractions(WIDE_SMALL_BATCH), fractions(WIDE)),
-    }
+def early(curves: TrainingCurves, panel: Panel) -> Measured:
+    """Of the runs whose error dropped: the error at the last record up to a quarter of the time until then."""
+    records = curves.of(panel.name)
+    quarter = records.run.map(curves.plateaus.dropped_at.astype(float) / 4)
+    return median_within(records[records.step <= quarter].sort_values("step").groupby("run").fresh_error.last(), 1.0)
 
 
 def difference(first: np.ndarray, second: np.ndarray) -> Measured:
@@ -148,12 +150,11 @@ def middle(values: np.ndarray) -> float:
     return quantile(values, 0.5)
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
     """A row for each network, a column for each batch size."""
     figure, axes = panels(len(settings.networks), len(settings.batches), width=3.0, height=1.9)
-    curves = results.curves()
     for axis, each in zip(axes.flat, settings.panels, strict=True):
-        draw_curves(axis, curves[curves.panel == each.name])
+        draw_curves(axis, curves.of(each.name))
         axis.set_title(f"({each.number}) {each.title}, batch {each.batch}, rate {each.rate:g}")
     for axis in axes[:, 0]:
         axis.set_ylabel("error on fresh points")

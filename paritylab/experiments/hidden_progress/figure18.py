@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -32,11 +33,13 @@ from ...cube import cube
 from ...figures import ink, panels
 from ...networks.activations import Activation
 from ...networks.base import outputs
-from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, exactly
+from ...sweep import Call
+from ..base import Claim, Region
+from ..measures import largest
 
 ROUNDING = 1e-6
 """Double precision, and the growth of its rounding in a polynomial of degree 15."""
+EXACT = Region(-ROUNDING, ROUNDING)
 NAMES = {
     "Zigzag": "k-zigzag",
     "OscillatingPolynomial": "oscillating polynomial",
@@ -132,58 +135,51 @@ def plan(settings: Settings) -> Iterator[Call]:
     yield Call(printed_wave, {"degrees": settings.degrees}, {"which": "printed"}, seconds=0.01)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    exact = Region(-ROUNDING, ROUNDING)
-    through = [
-        Claim(f"{name}/points", f"{words}: passes through the k + 1 points of the parity; the distance", 0.0, exact)
-        for name, words in NAMES.items()
-    ]
-    waves = [
-        Claim(f"{name}/wave", f"{words}: goes on with +1 and -1 in turn at k + 2i for all i; the distance", 0.0, exact)
-        for name, words in NAMES.items()
-        if name in ("TriangleWave", "Sinusoid")
-    ]
-    networks = [
-        Claim(f"{name}/network", f"{words}: is the parity on the whole cube; the mistakes", 0.0, Region(0, 0))
-        for name, words in {**{name: f"one neuron, {words}" for name, words in NAMES.items()}, **MLPS}.items()
-    ]
-    return [
-        *through,
-        *waves,
-        Claim("Zigzag/pieces", "k-zigzag: k linear pieces; the number less k", 0.0, Region(0, 0)),
-        Claim("OscillatingPolynomial/degree", "oscillating polynomial: differences of order k + 1 are 0", 0.0, exact),
-        Claim("TriangleWave/period", "infinite zigzag: changes sign when moved by 2 (period 4)", 0.0, exact),
-        *networks,
-        Claim(
-            "printed-wave/points",
-            "the infinite zigzag as printed, through (2i, +1) and (2i + 1, -1), passes through the points of the "
-            "parity; the distance",
-            0.0,
-            exact,
-            "fails",
-            "Its period is 2, so that it has one value at all of k, k - 2, ..., -k. With period 4 (or with the input "
-            "halved, as the paper's factor of 2 suggests) it passes through them, which the other claims show.",
-        ),
-    ]
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """The largest distance over all degrees."""
-    table = results.table()
-    worst = lambda name, what: exactly(float(table[table.which == name][what].max()))
-    zigzags = table[table.which == "Zigzag"]
-    return {
-        **{f"{name}/points": worst(name, "off_points") for name in NEURONS},
-        **{f"{name}/wave": worst(name, "off_wave") for name in ("TriangleWave", "Sinusoid")},
-        "Zigzag/pieces": exactly(float((zigzags.pieces - zigzags.k).abs().max())),
-        "OscillatingPolynomial/degree": worst("OscillatingPolynomial", "beyond_degree"),
-        "TriangleWave/period": worst("TriangleWave", "off_half_period"),
-        **{f"{name}/network": worst(name, "mistakes") for name in (*NEURONS, *MLPS)},
-        "printed-wave/points": worst("printed", "off_points"),
-    }
+    for name, words in NAMES.items():
+        yield nothing(
+            name, "points", "off_points", f"{words}: passes through the k + 1 points of the parity; the distance"
+        )
+    for name in ("TriangleWave", "Sinusoid"):
+        yield nothing(
+            name, "wave", "off_wave", f"{NAMES[name]}: goes on with +1 and -1 in turn at k + 2i for all i; the distance"
+        )
+    yield Claim(
+        "Zigzag/pieces",
+        "k-zigzag: k linear pieces; the number less k",
+        None,
+        Region(0, 0),
+        lambda table: largest((table.pieces - table.k)[table.which == "Zigzag"].dropna().abs()),
+        theory=0.0,
+    )
+    differences = "oscillating polynomial: differences of order k + 1 are 0"
+    yield nothing("OscillatingPolynomial", "degree", "beyond_degree", differences)
+    period = "infinite zigzag: changes sign when moved by 2 (period 4)"
+    yield nothing("TriangleWave", "period", "off_half_period", period)
+    for name, words in {**{name: f"one neuron, {words}" for name, words in NAMES.items()}, **MLPS}.items():
+        yield nothing(
+            name, "network", "mistakes", f"{words}: is the parity on the whole cube; the mistakes", Region(0, 0)
+        )
+    yield Claim(
+        "printed-wave/points",
+        "the infinite zigzag as printed, through (2i, +1) and (2i + 1, -1), passes through the points of the "
+        "parity; the distance",
+        0.0,
+        EXACT,
+        lambda table: largest(table[table.which == "printed"].off_points),
+        explanation="Its period is 2, so that it has one value at all of k, k - 2, ..., -k. With period 4 (or with the "
+        "input halved, as the paper's factor of 2 suggests) it passes through them, which the other claims show.",
+    )
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def nothing(which: str, name: str, column: str, statement: str, region: Region = EXACT) -> Claim:
+    """A number that must be 0 for an activation at every degree."""
+    measure = lambda table: largest(table[table.which == which][column].dropna())
+    return Claim(f"{which}/{name}", statement, None, region, measure, theory=0.0)
+
+
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """All families, some degrees of each; dots where they meet the parity."""
     figure, axes = panels(2, 3, width=2.9, height=2.1)
     titles = {"relu": "ReLU", "Power": "$z^k$", **NAMES}

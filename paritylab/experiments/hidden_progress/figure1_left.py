@@ -9,7 +9,7 @@ sin(pi z + shift) only 12 of 40 seeds learn within 20,000 steps at the printed r
 sin(pi z / 2 + shift) it is 39 of 40, in 330 steps (median). The unscaled one is drawn.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from matplotlib.figure import Figure
@@ -17,15 +17,20 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import panels
-from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict
-from .curves import DROPPED, PLATEAU, Panel, draw_curves, median, name_lines, plateau_fractions, share
+from ..base import Claim, Region
+from .shared.curves import (
+    TIME_ON_PLATEAU,
+    Panel,
+    TrainingCurves,
+    draw_curves,
+    learned,
+    name_lines,
+    plateau,
+    read as read,
+)
 
 N, K = 50, 3
-UNDECIDED: Mapping[Scale, Verdict] = {"quick": "inconclusive", "paper": "holds"}
-RECORDED = {"relu-100/B1/learns": UNDECIDED, "relu-10/B1024/plateau": UNDECIDED}
-"""Where the few seeds and steps of the quick scale cannot tell."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,6 @@ class Settings:
 
 
 SETTINGS = {"quick": Settings(seeds=12), "paper": Settings(seeds=100, steps=100_000)}
-
 
 PANELS = (
     Panel("relu-10/B32", "i", "ReLU, width 10", pl.MLP(10), 32, 0.5),
@@ -55,55 +59,31 @@ def plan(settings: Settings) -> Iterator[Plan]:
         yield panel.plan(seeds=settings.seeds, steps=settings.steps, record_every=settings.record_every)
 
 
-def claims(settings: Settings) -> list[Claim]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """The figure shows that each way of training learns, and that its curve is flat for a long time, then falls."""
-    learns = [
-        Claim(
+    for panel in PANELS:
+        yield Claim(
             f"{panel.name}/learns",
             f"{panel.words}: learns the parity of 3 out of 50 bits; the fraction of seeds that do",
             None,
             Region(low=0.5),
-            recorded(f"{panel.name}/learns"),
+            learned(panel.name),
         )
-        for panel in PANELS
-    ]
-    waits = [
-        Claim(
+    for panel in PANELS:
+        yield Claim(
             f"{panel.name}/plateau",
-            f"{panel.words}: the plateau is longer than the drop; the median over seeds of the time until the error is "
-            f"below {PLATEAU}, as a fraction of the time until it is below {DROPPED}",
+            f"{panel.words}: the plateau is longer than the drop; the median over seeds of {TIME_ON_PLATEAU}",
             None,
             Region(low=0.5),
-            recorded(f"{panel.name}/plateau"),
+            plateau(panel.name),
         )
-        for panel in PANELS
-    ]
-    return [*learns, *waits]
 
 
-def recorded(name: str) -> Mapping[Scale, Verdict] | Verdict:
-    return RECORDED.get(name, "holds")
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's interval of each fraction; order statistics for each median."""
-    table, plateaus = results.table(), plateau_fractions(results.curves())
-    measured = {}
-    for panel in PANELS:
-        learned = table[table.panel == panel.name].outcome == "learned"
-        measured[f"{panel.name}/learns"] = share(learned.to_numpy())
-    for panel in PANELS:
-        fractions = plateaus[plateaus.panel == panel.name].fraction.to_numpy()
-        measured[f"{panel.name}/plateau"] = median(fractions, largest=1.0)
-    return measured
-
-
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
     """One panel per setting, in the paper's order."""
     figure, axes = panels(2, 4)
-    curves = results.curves()
     for axis, panel in zip(axes.flat, PANELS, strict=False):
-        draw_curves(axis, curves[curves.panel == panel.name])
+        draw_curves(axis, curves.of(panel.name))
         axis.set_title(f"({panel.number}) {panel.title}\nbatch {panel.batch}, rate {panel.rate}")
     for axis in axes[:, 0]:
         axis.set_ylabel("error on fresh points")

@@ -10,110 +10,77 @@ Exponents are fitted to the medians at n <= 30. For "n to the O(k)" we accept ex
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from ...figures import panels
-from ...statistics import bootstrap_interval, power_law
+from ...statistics import power_law
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict
-from .medians import (
+from ..base import Claim, Measured, Region
+from ..measures import UNKNOWN, bootstrap
+from .shared.medians import (
     RESAMPLES,
-    UNKNOWN,
     Curves,
-    draw_curves,
-    exponent_measured,
-    growth_measured,
+    Medians,
+    draw_medians,
     known,
     plan_curves,
-    times_of,
+    power_claims,
+    read_curves,
+    relu_100,
 )
 
 
 @dataclass(frozen=True)
 class Settings:
     curves: Curves
-    judged: tuple[int, ...]
+    judged: tuple[int, ...] = (2, 3, 4)
     """The degrees that claims speak of."""
 
 
-def relu_100(sizes: tuple[int, ...], degrees: tuple[int, ...], seeds: int, steps: int) -> Curves:
-    return Curves("ii", "ii", 1.0, sizes, degrees, seeds, steps)
-
-
 SETTINGS = {
-    "quick": Settings(relu_100((10, 15, 20, 30), (2, 3, 4), seeds=40, steps=10_000), judged=(2, 3, 4)),
-    "paper": Settings(
-        relu_100(tuple(range(10, 41)), (2, 3, 4, 5, 6, 7, 8), seeds=1000, steps=100_000), judged=(2, 3, 4)
-    ),
+    "quick": Settings(relu_100((10, 15, 20, 30), (2, 3, 4), seeds=40, steps=10_000)),
+    "paper": Settings(relu_100(tuple(range(10, 41)), (2, 3, 4, 5, 6, 7, 8), seeds=1000, steps=100_000)),
 }
-
-HOLDS: dict[Scale, Verdict] = {"quick": "holds"}
-UNDECIDED: dict[Scale, Verdict] = {"quick": "inconclusive"}
-"""Four medians of 40 runs cannot tell a power of n from an exponential law."""
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
     yield from plan_curves([settings.curves])
 
 
-def claims(settings: Settings) -> list[Claim]:
-    """Powers of n, larger ones for larger k, and nothing like an exponential law."""
-    exponents = [
-        Claim(
-            f"k{k}/exponent",
-            f"k = {k}: the time is n to the O(k); the exponent, fitted to the medians",
-            None,
-            Region(0, 2 * k),
-            HOLDS,
-        )
-        for k in settings.judged
-    ]
-    growth = [
-        Claim(
-            f"k{k}/steeper",
-            f"the exponent grows with k; that of k = {k} less that of k = {k - 1}",
-            None,
-            Region(low=0),
-            HOLDS,
-        )
-        for k in settings.judged[1:]
-    ]
-    laws = [
-        Claim(
+def read(settings: Settings, results: Results) -> Medians:
+    return read_curves([settings.curves], results.table())
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
+    """Powers of n, larger ones for larger k, and nothing like an exponential law.
+
+    Four medians of 40 runs, at quick scale, cannot tell a power of n from an exponential law.
+    """
+    yield from power_claims(settings.curves, settings.judged)
+    for k in settings.judged[1:]:
+        yield Claim(
             f"k{k}/power",
             f"k = {k}: the time is closer to a power of n than to an exponential law, as random search would have; "
             "the misfit of the best power law over that of the best exponential one (root mean squares of logarithms)",
             None,
             Region(high=1),
-            UNDECIDED,
+            partial(misfits, settings.curves, k),
         )
-        for k in settings.judged[1:]
-    ]
-    return [*exponents, *growth, *laws]
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Bootstrap over seeds."""
-    table, curves = results.table(), settings.curves
-    times = {k: times_of(table, curves, k) for k in settings.judged}
-    exponents = {f"k{k}/exponent": exponent_measured(curves, times[k]) for k in settings.judged}
-    growth = {f"k{k}/steeper": growth_measured(curves, times[k - 1], times[k]) for k in settings.judged[1:]}
-    laws = {f"k{k}/power": power_measured(curves, times[k]) for k in settings.judged[1:]}
-    return exponents | growth | laws
-
-
-def power_measured(curves: Curves, times: np.ndarray) -> Measured:
+def misfits(curves: Curves, k: int, data: Medians) -> Measured:
     """Misfit of the power law over misfit of the exponential law, over all sizes before the curve halts."""
-    count = known(times)
+    count = known(data[curves, k])
     if count < 3:
         return UNKNOWN
     sizes = np.array(curves.sizes[:count], float)
-    capped = np.minimum(times[:, :count], curves.steps)
+    capped = np.minimum(data[curves, k][:, :count], curves.steps)
     value = lambda sample: misfit(sizes, sample) / misfit(np.exp(sizes), sample)  # a power of exp(n) is exponential
-    return Measured(value(capped), bootstrap_interval(capped, value, resamples=RESAMPLES))
+    return bootstrap(capped, value, RESAMPLES)
 
 
 def misfit(x: np.ndarray, times: np.ndarray) -> float:
@@ -123,14 +90,14 @@ def misfit(x: np.ndarray, times: np.ndarray) -> float:
     return float(np.sqrt(np.mean((np.log(medians / law.constant) - law.exponent * np.log(x)) ** 2)))
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, data: Medians) -> dict[str, Figure]:
     """One line per degree."""
-    curves = settings.curves
     figure, axes = panels(1, 1, width=4.8, height=3.4)
-    draw_curves(axes[0, 0], curves, results.table(), (10, 15, 20, 30, 40))
+    draw_medians(axes[0, 0], settings.curves, data, (10, 15, 20, 30, 40))
     axes[0, 0].set_ylabel("median convergence time (steps)")
     axes[0, 0].set_title(
-        f"(ii) ReLU, width 100, batch 32, rate 1\nmedians over {curves.seeds} runs; slopes grow with k (bars: 95%)"
+        "(ii) ReLU, width 100, batch 32, rate 1\n"
+        f"medians over {settings.curves.seeds} runs; slopes grow with k (bars: 95%)"
     )
     axes[0, 0].legend(loc="upper left", bbox_to_anchor=(1.01, 1))
     return {"figure1-right": figure}

@@ -14,6 +14,7 @@ below one half.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,10 +27,11 @@ import paritylab as pl
 
 from ...figures import INKS, panels
 from ...networks.base import Recipe
-from ...statistics import bootstrap_interval, intraclass_correlation
+from ...statistics import intraclass_correlation
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Verdict
+from ..base import Claim, Measured, Region
+from ..measures import bootstrap
 
 N, K, BATCH, RATE = 30, 3, 128, 0.01
 LOSS = 0.5
@@ -70,10 +72,6 @@ PANELS = (
     Panel("ii", "ReLU, width 100", pl.MLP(100), 200),
 )
 
-QUICK: dict[str, Verdict] = {}
-"""Verdicts at quick scale that are known and are not that the claim holds."""
-EXPLANATIONS: dict[str, str] = {}
-
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """One plan per sequence of batches."""
@@ -94,57 +92,57 @@ def plan(settings: Settings) -> Iterator[Plan]:
             )
 
 
-def claims(settings: Settings) -> list[Claim]:
-    return [
-        Claim(
-            f"{panel.name}/{name}",
-            f"({panel.name}) {panel.words}: {what} depends on the initialization more than on the batches; the part of "
-            "the variance of its ranks that the initialization explains",
-            None,
-            Region(low=0.5),
-            {"quick": QUICK.get(f"{panel.name}/{name}", "holds")},
-            EXPLANATIONS.get(f"{panel.name}/{name}", ""),
-        )
-        for panel in PANELS
-        for name, what in (("time", "the convergence time"), ("path", f"the time until the loss is below {LOSS:g}"))
-    ]
+Times = Float[np.ndarray, "inits sequences"]
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """A bootstrap over initializations."""
+class Data(NamedTuple):
+    times: dict[tuple[str, str], Times]
+    """By panel and claim: convergence, and the loss below one half; infinite where it never came."""
+    losses: pd.DataFrame
+
+
+def read(settings: Settings, results: Results) -> Data:
     table, losses = results.table(), results.curves()
-    measured = {}
-    for panel in PANELS:
-        runs = table[table.panel == panel.name]
-        measured[f"{panel.name}/time"] = explained(times_of(runs, runs.converged_at))
-        low = losses[(losses.panel == panel.name) & (losses.fresh_loss < LOSS)]
-        measured[f"{panel.name}/path"] = explained(times_of(runs, runs.run.map(low.groupby("run").step.min())))
-    return measured
-
-
-def times_of(runs: pd.DataFrame, times: pd.Series) -> Float[np.ndarray, "inits sequences"]:
-    """A row for each initialization, a column for each sequence of batches; what never came is infinite."""
-    wide = runs.assign(time=times).pivot(index="seed", columns="sequence", values="time")
-    return wide.to_numpy(float, na_value=np.inf)
-
-
-def explained(times: Float[np.ndarray, "inits sequences"]) -> Measured:
-    """The intraclass correlation of the ranks."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(times, axis=None).reshape(times.shape)
-    return Measured(
-        intraclass_correlation(ranks), bootstrap_interval(ranks, intraclass_correlation, resamples=RESAMPLES)
+    low = losses[losses.fresh_loss < LOSS].groupby("run").step.min()
+    table = table.assign(time=table.converged_at, path=table.run.map(low))
+    wide = lambda panel, name: table[table.panel == panel].pivot(index="seed", columns="sequence", values=name)
+    return Data(
+        {
+            (panel.name, name): wide(panel.name, name).to_numpy(float, na_value=np.inf)
+            for panel in PANELS
+            for name in ("time", "path")
+        },
+        losses,
     )
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def claims(settings: Settings) -> Iterator[Claim]:
+    for panel in PANELS:
+        for name, what in (("time", "the convergence time"), ("path", f"the time until the loss is below {LOSS:g}")):
+            yield Claim(
+                f"{panel.name}/{name}",
+                f"({panel.name}) {panel.words}: {what} depends on the initialization more than on the batches; the "
+                "part of the variance of its ranks that the initialization explains",
+                None,
+                Region(low=0.5),
+                partial(explained, panel.name, name),
+            )
+
+
+def explained(panel: str, name: str, data: Data) -> Measured:
+    """The intraclass correlation of the ranks, with a bootstrap over initializations."""
+    from scipy.stats import rankdata
+
+    times = data.times[panel, name]
+    return bootstrap(rankdata(times, axis=None).reshape(times.shape), intraclass_correlation, RESAMPLES)
+
+
+def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Losses of some initializations, each in its colour, and below the times of all."""
     figure, axes = panels(2, len(PANELS), width=3.0, height=2.3)
-    table, losses = results.table(), results.curves()
     for (above, below), panel in zip(axes.T, PANELS, strict=True):
-        draw_losses(above, losses[losses.panel == panel.name])
-        draw_times(below, table[table.panel == panel.name])
+        draw_losses(above, data.losses[data.losses.panel == panel.name])
+        draw_times(below, data.times[panel.name, "time"])
         above.set_title(f"({panel.name}) {panel.words}")
     axes[0, 0].set_ylabel("hinge loss on fresh points")
     axes[1, 0].set_ylabel("convergence time (steps)")
@@ -164,9 +162,8 @@ def draw_losses(axis: Axes, losses: pd.DataFrame) -> None:
     axis.set(xlabel="step", ylim=(0, 1.3), xlim=(0, None))
 
 
-def draw_times(axis: Axes, runs: pd.DataFrame) -> None:
+def draw_times(axis: Axes, times: Times) -> None:
     """One column of dots for each initialization, in the order of their medians; those above in their colours."""
-    times = times_of(runs, runs.converged_at)
     order = np.argsort(np.median(times, axis=1), kind="stable")
     for place, init in enumerate(order):
         color = INKS[init] if init < SHOWN[0] else "0.6"

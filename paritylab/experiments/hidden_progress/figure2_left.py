@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -29,10 +28,11 @@ import paritylab as pl
 
 from ...figures import INKS, panels
 from ...networks.base import Recipe
-from ...statistics import Counts, bootstrap_counts_interval, wilson_interval
+from ...statistics import Counts, bootstrap_counts_interval
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Verdict
+from ..base import Claim, Measured, Region
+from ..measures import proportion
 
 N, K, BATCH = 30, 3, 32
 EARLY = 0.25
@@ -52,10 +52,6 @@ SETTINGS = {
     "quick": Settings({"xiv": 6_000, "ii": 4_000}),
     "paper": Settings({"xiv": 1_000_000, "ii": 200_000}),
 }
-
-
-KNOWN: dict[str, Verdict] = {"ii/heavier-than-search": "inconclusive"}
-"""Verdicts, at both scales, that are not that the claim holds."""
 
 
 class Panel(NamedTuple):
@@ -84,47 +80,49 @@ def plan(settings: Settings) -> Iterator[Plan]:
         )
 
 
-def claims(settings: Settings) -> list[Claim]:
-    sentences = (
-        ("early", f"no run learns near t = 0; the fraction of runs that learn by {EARLY:g} of the median time "
-         f"({GEOMETRIC_EARLY:.2f} for random search)", Region(high=1e-3)),
-        ("rises", "the mass does not decrease from t = 0 on; of the runs that learn by the median time, the fraction "
-         "that do by half of it (0.59 for random search)", Region(high=0.5)),
-        ("upper-tail", "the upper tail is heavy; how much farther the 99th percentile is from the median than the 1st",
-         Region(low=2)),
-        ("heavier-than-search", "the upper tail is heavy beside that of random search; the step between its "
-         "percentiles 90 and 99 over that between 50 and 90, as a multiple of a geometric law's", Region(low=1)),
-    )  # fmt: skip
-    return [
-        Claim(
-            f"{panel.name}/{name}",
-            f"({panel.name}) {panel.words}: {words}",
-            None,
-            region,
-            dict.fromkeys(("quick", "paper"), KNOWN.get(f"{panel.name}/{name}", "holds")),
-        )
-        for panel in PANELS
-        for name, words, region in sentences
-    ]
+def read(settings: Settings, results: Results) -> dict[str, Counts]:
+    """How often each time occurred, by panel."""
+    times = results.table().groupby("panel").converged_at
+    return {str(panel): Counts.of(each.to_numpy(float, na_value=np.inf)) for panel, each in times}
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's interval of each fraction; a bootstrap of each comparison of quantiles."""
-    measured = {}
+def claims(settings: Settings) -> Iterator[Claim]:
     for panel in PANELS:
-        times = counts_of(results.table(), panel)
-        median = times.quantile(0.5)
-        early, half, whole = times.up_to(EARLY * median), times.up_to(median / 2), times.up_to(median)
-        measured[f"{panel.name}/early"] = Measured(early / times.size, wilson_interval(early, times.size))
-        measured[f"{panel.name}/rises"] = Measured(half / whole, wilson_interval(half, whole))
-        measured[f"{panel.name}/upper-tail"] = bootstrapped(times, asymmetry)
-        measured[f"{panel.name}/heavier-than-search"] = bootstrapped(times, heaviness)
-    return measured
+        yield from claims_of(panel)
 
 
-def counts_of(table: pd.DataFrame, panel: Panel) -> Counts:
-    """How often each time occurred."""
-    return Counts.of(table[table.panel == panel.name].converged_at.to_numpy(float, na_value=np.inf))
+def claims_of(panel: Panel) -> Iterator[Claim]:
+    def claim(name: str, words: str, region: Region, measure: Callable[[Counts], Measured]) -> Claim:
+        statement = f"({panel.name}) {panel.words}: {words}"
+        return Claim(f"{panel.name}/{name}", statement, None, region, lambda times: measure(times[panel.name]))
+
+    yield claim(
+        "early",
+        f"no run learns near t = 0; the fraction of runs that learn by {EARLY:g} of the median time "
+        f"({GEOMETRIC_EARLY:.2f} for random search)",
+        Region(high=1e-3),
+        lambda times: proportion(times.up_to(EARLY * times.quantile(0.5)), times.size),
+    )
+    yield claim(
+        "rises",
+        "the mass does not decrease from t = 0 on; of the runs that learn by the median time, the fraction that do by "
+        "half of it (0.59 for random search)",
+        Region(high=0.5),
+        lambda times: proportion(times.up_to(times.quantile(0.5) / 2), times.up_to(times.quantile(0.5))),
+    )
+    yield claim(
+        "upper-tail",
+        "the upper tail is heavy; how much farther the 99th percentile is from the median than the 1st",
+        Region(low=2),
+        lambda times: bootstrapped(times, asymmetry),
+    )
+    yield claim(
+        "heavier-than-search",
+        "the upper tail is heavy beside that of random search; the step between its percentiles 90 and 99 over that "
+        "between 50 and 90, as a multiple of a geometric law's",
+        Region(low=1),
+        lambda times: bootstrapped(times, heaviness),
+    )
 
 
 def bootstrapped(times: Counts, statistic: Callable[[Counts], float]) -> Measured:
@@ -143,11 +141,11 @@ def heaviness(times: Counts) -> float:
     return math.inf if higher == math.inf else (higher - high) / (high - middle) / GEOMETRIC_TAIL
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, times: dict[str, Counts]) -> dict[str, Figure]:
     """Two histograms, with the law of random search."""
     figure, axes = panels(1, 2, width=4.0, height=2.9)
     for axis, panel in zip(axes[0], PANELS, strict=True):
-        draw(axis, panel, counts_of(results.table(), panel))
+        draw(axis, panel, times[panel.name])
     axes[0, 0].set_ylabel("fraction of runs per 10 steps")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncol=3)

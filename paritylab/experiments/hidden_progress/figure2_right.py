@@ -9,6 +9,7 @@ The exponent d log t / d log n is fitted to the medians at n <= 30 and, apart fr
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -17,9 +18,19 @@ from ...figures import ink, panels
 from ...statistics import power_law
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region
-from .figure1_right import relu_100
-from .medians import LARGE, SMALL, Curves, degradation_measured, draw_curves, known, plan_curves, times_of
+from ..base import Claim, Region
+from .shared.medians import (
+    LARGE,
+    SMALL,
+    Curves,
+    Medians,
+    degradation,
+    draw_medians,
+    known,
+    plan_curves,
+    read_curves,
+    relu_100,
+)
 
 LARGER_SIZES = (10, 15, 20, 25, 30, 40, 50, 60, 75, 90, 110, 130, 150)
 
@@ -39,33 +50,29 @@ def plan(settings: Settings) -> Iterator[Plan]:
     yield from plan_curves([settings.curves])
 
 
-def claims(settings: Settings) -> list[Claim]:
-    return [
-        Claim(
+def read(settings: Settings, results: Results) -> Medians:
+    return read_curves([settings.curves], results.table())
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
+    for k in settings.curves.degrees:
+        yield Claim(
             f"k{k}/degrades",
             f"k = {k}: the exponent is larger for larger n; that at n >= {LARGE} less that at n <= {SMALL}",
             None,
             Region(low=0),
-            {"quick": "holds"},
+            partial(degradation, settings.curves, k),
         )
-        for k in settings.curves.degrees
-    ]
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Bootstrap over seeds."""
-    table, curves = results.table(), settings.curves
-    return {f"k{k}/degrades": degradation_measured(curves, times_of(table, curves, k)) for k in curves.degrees}
-
-
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, data: Medians) -> dict[str, Figure]:
     """Medians, and the power law of the small sizes drawn on."""
-    curves, table = settings.curves, results.table()
+    curves = settings.curves
     figure, axes = panels(1, 1, width=5.6, height=3.4)
     axis = axes[0, 0]
-    draw_curves(axis, curves, table, (10, 15, 30, 60, 90, 150))
+    draw_medians(axis, curves, data, (10, 15, 30, 60, 90, 150))
     for place, k in enumerate(curves.degrees):
-        times = times_of(table, curves, k)
+        times = data[curves, k]
         sizes = np.array(curves.sizes[: known(times)], float)
         small = np.flatnonzero(sizes <= SMALL)
         if len(small) >= 2:

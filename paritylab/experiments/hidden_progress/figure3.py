@@ -8,22 +8,23 @@ weights did random walks, rho would grow like the square root of t; the drift of
 Each run on noise has the start and the points of a run on the parity. "Half-way" is half of the time to learn of a run.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ...figures import INKS, panels
-from ...statistics import bootstrap_interval
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
-from .curves import HOLDS, median, share
-from .progress import CASES, RED, Case, K, N, draw_weights, drawn_seed, milestones, noise_band
+from ..measures import bootstrap, fraction
+from .shared.measures import median_within
+from .shared.progress import CASES, RED, Case, K, N, draw_weights, drawn_seed, milestones, noise_band
 
 LARGE, SMALL = (next(case for case in CASES if case.name == name) for name in ("neuron/B512", "neuron/B32"))
 
@@ -41,82 +42,82 @@ def plan(settings: Settings) -> Iterator[Plan]:
         yield from case.plans(settings.seeds)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    flat = [
-        Claim(
+class Data(NamedTuple):
+    curves: pd.DataFrame
+    runs: dict[str, pd.DataFrame]
+    """By case: the `milestones` of the runs that learned."""
+
+
+def read(settings: Settings, results: Results) -> Data:
+    curves = results.curves()
+    return Data(curves, {case.name: milestones(curves[curves.panel == case.name]) for case in (LARGE, SMALL)})
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
+    for case in (LARGE, SMALL):
+        yield Claim(
             f"{case.name}/flat",
             f"{case.words}: half-way to learning, the error is that of chance; its median over seeds",
             None,
             Region(0.45, 0.55),
-            HOLDS,
+            partial(error_half_way, case.name),
         )
-        for case in (LARGE, SMALL)
-    ]
-    rest = (
-        (
-            "distinguishable",
-            "half-way to learning, rho is above what 95% of the runs on noise have at that step; the fraction of seeds",
-            Region(low=0.5),
-        ),
-        (
-            "relevant",
-            "half-way to learning, the weight that has moved most is a relevant one; the fraction of seeds",
-            Region(low=0.5),
-        ),
-        (
-            "leaves",
-            "a relevant weight leaves the noise band for good long before the error drops; the median of the one "
-            "step as a fraction of the other",
-            Region(high=0.75),
-        ),
-        (
-            "drift",
-            "at the end, drift has outgrown noise; rho over the median rho of the runs on noise, median over seeds",
-            Region(low=4),
-        ),
-        (
-            "noise/root",
-            "labels of pure noise: rho grows like the square root of t; the slope of the logarithms",
-            Region(0.4, 0.6),
-        ),
+    yield of_large(
+        "distinguishable",
+        "half-way to learning, rho is above what 95% of the runs on noise have at that step; the fraction of seeds",
+        Region(low=0.5),
+        lambda runs: fraction(runs.beyond > 1),
     )
-    return [
-        *flat,
-        *(
-            Claim(f"{LARGE.name}/{name}", f"{LARGE.words}: {words}", None, region, HOLDS)
-            for name, words, region in rest
-        ),
-    ]
+    yield of_large(
+        "relevant",
+        "half-way to learning, the weight that has moved most is a relevant one; the fraction of seeds",
+        Region(low=0.5),
+        lambda runs: fraction(runs.leads),
+    )
+    yield of_large(
+        "leaves",
+        "a relevant weight leaves the noise band for good long before the error drops; the median of the one step as a "
+        "fraction of the other",
+        Region(high=0.75),
+        lambda runs: median_within(runs.leaves, 1.0),
+    )
+    yield of_large(
+        "drift",
+        "at the end, drift has outgrown noise; rho over the median rho of the runs on noise, median over seeds",
+        Region(low=4),
+        lambda runs: median_within(runs.at_end),
+    )
+    yield Claim(
+        f"{LARGE.name}/noise/root",
+        f"{LARGE.words}: labels of pure noise: rho grows like the square root of t; the slope of the logarithms",
+        None,
+        Region(0.4, 0.6),
+        lambda data: growth_on_noise(data.curves),
+    )
 
 
-def exponent(curves: Float[np.ndarray, "runs steps"], steps: Float[np.ndarray, " steps"]) -> float:
-    """The slope of the logarithm of the mean over runs against the logarithm of the step."""
-    return float(np.polyfit(np.log(steps), np.log(curves.mean(axis=0)), 1)[0])
+def error_half_way(case: str, data: Data) -> Measured:
+    return median_within(data.runs[case].error, 1.0)
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Order statistics for medians, Wilson's interval of each fraction, a bootstrap over seeds for the exponent."""
-    curves = results.curves()
-    runs, other = (milestones(curves[curves.panel == case.name]) for case in (LARGE, SMALL))
+def of_large(name: str, words: str, region: Region, measure: Callable[[pd.DataFrame], Measured]) -> Claim:
+    """Of the milestones at the large batch."""
+    statement = f"{LARGE.words}: {words}"
+    return Claim(f"{LARGE.name}/{name}", statement, None, region, lambda data: measure(data.runs[LARGE.name]))
+
+
+def growth_on_noise(curves: pd.DataFrame) -> Measured:
+    """The slope of the logarithm of the mean over runs against the logarithm of the step; a bootstrap over seeds."""
     noise = curves[(curves.panel == LARGE.name) & (curves.labels == "noise") & (curves.step > 0)]
     walks = noise.pivot(index="seed", columns="step", values="progress")
-    steps = walks.columns.to_numpy(float)
-    slope = lambda rows: exponent(rows, steps)
-    return {
-        f"{LARGE.name}/flat": median(runs.error.to_numpy(), largest=1.0),
-        f"{SMALL.name}/flat": median(other.error.to_numpy(), largest=1.0),
-        f"{LARGE.name}/distinguishable": share(runs.beyond.to_numpy() > 1),
-        f"{LARGE.name}/relevant": share(runs.leads.to_numpy()),
-        f"{LARGE.name}/leaves": median(runs.leaves.to_numpy(), largest=1.0),
-        f"{LARGE.name}/drift": median(runs.at_end.to_numpy()),
-        f"{LARGE.name}/noise/root": Measured(slope(walks.to_numpy()), bootstrap_interval(walks.to_numpy(), slope)),
-    }
+    steps = np.log(walks.columns.to_numpy(float))
+    return bootstrap(walks.to_numpy(), lambda rows: float(np.polyfit(steps, np.log(rows.mean(axis=0)), 1)[0]))
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Loss and accuracy above weights, twice; the progress measure above that of noise."""
     figure, axes = panels(2, 3, width=3.1, height=2.1)
-    curves = results.curves()
+    curves = data.curves
     for column, case in enumerate((LARGE, SMALL)):
         draw_run(axes[:, column], case, curves[curves.panel == case.name])
     draw_progress(axes[:, 2], curves[curves.panel == LARGE.name])
@@ -150,36 +151,16 @@ def draw_run(axes: np.ndarray, case: Case, curves: pd.DataFrame) -> None:
 def draw_progress(axes: np.ndarray, curves: pd.DataFrame) -> None:
     """rho of every run; the parity's run ends when it has learned."""
     reach = float(np.quantile(curves[(curves.labels == "parity")].groupby("run").step.max(), 0.8))
-    for axis, labels, title in zip(
-        axes, ("parity", "noise"), ("$\\rho$, parity", "$\\rho$, random labels"), strict=True
-    ):
-        runs = curves[curves.labels == labels]
-        for seed, run in runs.groupby("seed"):
-            bold = seed == drawn_seed(curves)
-            axis.plot(
-                run.step,
-                run.progress,
-                color=RED if bold else "0.65",
-                linewidth=1.6 if bold else 0.6,
-                zorder=3 if bold else 2,
-            )
-        axis.set_xlim(0, reach)
-        axis.set_title(title)
-        axis.xaxis.set_major_locator(MaxNLocator(5))
     mean = curves[(curves.labels == "noise") & (curves.step > 0)].groupby("step").progress.mean()
     root = np.sqrt(mean.index.to_numpy(float))
-    scale = float(np.sum(root * mean) / np.sum(root * root))
-    for axis in axes:
-        axis.plot(
-            mean.index,
-            scale * root,
-            "--",
-            color=INKS[0],
-            linewidth=1.2,
-            zorder=4,
-            label="$\\propto \\sqrt{t}$, fitted to noise",
-        )
-        axis.set_ylabel("largest movement")
+    fitted = float(np.sum(root * mean) / np.sum(root * root)) * root
+    for axis, labels, title in zip(axes, ("parity", "noise"), ("parity", "random labels"), strict=True):
+        for seed, run in curves[curves.labels == labels].groupby("seed"):
+            color, width, order = (RED, 1.6, 3) if seed == drawn_seed(curves) else ("0.65", 0.6, 2)
+            axis.plot(run.step, run.progress, color=color, linewidth=width, zorder=order)
+        label = "$\\propto \\sqrt{t}$, fitted to noise"
+        axis.plot(mean.index, fitted, "--", color=INKS[0], linewidth=1.2, zorder=4, label=label)
+        axis.set(xlim=(0, reach), title=f"$\\rho$, {title}", ylabel="largest movement")
+        axis.xaxis.set_major_locator(MaxNLocator(5))
     axes[1].legend(fontsize=7, loc="upper left")
-    shown = mean[mean.index <= reach]
-    axes[1].set_ylim(0, 3 * float(shown.max()))
+    axes[1].set_ylim(0, 3 * float(mean[mean.index <= reach].max()))

@@ -29,11 +29,21 @@ import paritylab as pl
 
 from ...analysis.polynet import disjoint_error, relevant_path
 from ...figures import INKS, panels
-from ...statistics import bootstrap_interval
-from ...sweep import Call, Results
+from ...sweep import Call
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
-from .curves import DROPPED, HOLDS, PLATEAU, draw_curves, median, plateau_fractions, share
+from ..measures import bootstrap
+from .shared.curves import (
+    DROPPED,
+    PLATEAU,
+    TIME_ON_PLATEAU,
+    TrainingCurves,
+    draw_curves,
+    learned,
+    plateau,
+    read as read,
+)
+from .shared.measures import median_within
 
 K = 3
 NEAR_CHANCE = 0.49
@@ -122,82 +132,74 @@ def plan(settings: Settings) -> Iterator[Call | Plan]:
     )
 
 
-def claims(settings: Settings) -> list[Claim]:
-    return [
-        Claim(
-            "left/plateau",
-            f"population gradient descent, n' = {BLOCK}: the plateau is longer than the drop; the median over starts "
-            f"of the time until the error is below {PLATEAU}, as a fraction of the time until it is below {DROPPED}",
-            None,
-            Region(low=0.5),
-            HOLDS,
-        ),
-        Claim(
-            "left/near-chance",
-            f"population gradient descent, n' = {BLOCK}: most of the time to zero error is spent at an error of at "
-            f"least {NEAR_CHANCE}; the median share over starts",
-            None,
-            Region(low=0.5),
-            HOLDS,
-        ),
-        Claim(
-            "left/exponent",
-            "Corollary 12, k = 3: the rest of that share falls like n'^(1 - k/2), up to logarithms; the slope of the "
-            f"logarithm of its median against log n', n' = {settings.blocks[0]} to {settings.blocks[-1]}",
-            1 - K / 2,
-            Region(1 - K / 2 - 0.25, 1 - K / 2 + 0.25),
-            HOLDS,
-        ),
-        Claim(
-            "right/learns",
-            f"SGD with batch size 1, n' = {SGD_BLOCK}: learns; the fraction of seeds",
-            None,
-            Region(low=0.5),
-            HOLDS,
-        ),
-        Claim(
-            "right/plateau",
-            f"SGD with batch size 1, n' = {SGD_BLOCK}: the plateau is longer than the drop; the median over seeds of "
-            f"the time until the error is below {PLATEAU}, as a fraction of the time until it is below {DROPPED}",
-            None,
-            Region(low=0.5),
-            HOLDS,
-        ),
-    ]
+def claims(settings: Settings) -> Iterator[Claim]:
+    exponent = 1 - K / 2
+    yield Claim(
+        "left/plateau",
+        f"population gradient descent, n' = {BLOCK}: the plateau is longer than the drop; the median over starts of "
+        f"{TIME_ON_PLATEAU}",
+        None,
+        Region(low=0.5),
+        lambda data: median_of_starts(data, "left", "past"),
+    )
+    yield Claim(
+        "left/near-chance",
+        f"population gradient descent, n' = {BLOCK}: most of the time to zero error is spent at an error of at least "
+        f"{NEAR_CHANCE}; the median share over starts",
+        None,
+        Region(low=0.5),
+        lambda data: median_of_starts(data, "near_chance", "zero"),
+    )
+    yield Claim(
+        "left/exponent",
+        "Corollary 12, k = 3: the rest of that share falls like n'^(1 - k/2), up to logarithms; the slope of the "
+        f"logarithm of its median against log n', n' = {settings.blocks[0]} to {settings.blocks[-1]}",
+        exponent,
+        Region(exponent - 0.25, exponent + 0.25),
+        lambda data: slope(times_of(data)),
+    )
+    yield Claim(
+        "right/learns",
+        f"SGD with batch size 1, n' = {SGD_BLOCK}: learns; the fraction of seeds",
+        None,
+        Region(low=0.5),
+        learned("right"),
+    )
+    yield Claim(
+        "right/plateau",
+        f"SGD with batch size 1, n' = {SGD_BLOCK}: the plateau is longer than the drop; the median over seeds of "
+        f"{TIME_ON_PLATEAU}",
+        None,
+        Region(low=0.5),
+        plateau("right"),
+    )
 
 
-def slope(shares: Float[np.ndarray, "starts blocks"], blocks: tuple[int, ...]) -> float:
-    """Of the logarithm of the median rest against the logarithm of the size of a block."""
-    return float(np.polyfit(np.log(blocks), np.log(np.median(1 - shares, axis=0)), 1)[0])
+def times_of(data: TrainingCurves) -> pd.DataFrame:
+    """The times of population gradient descent."""
+    return data.table[data.table.panel == "times"]
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Order statistics for medians over starts, a bootstrap over starts for the exponent, Wilson for the fraction."""
-    table = results.table()
-    times = table[table.panel == "times"]
-    here = times[times.block == BLOCK]
-    shares = (times.near_chance / times.zero).to_numpy(float).reshape(len(settings.blocks), -1).T
-    of_blocks = lambda rows: slope(rows, settings.blocks)
-    curves = results.curves()
-    right = curves[curves.panel == "right"]
-    learned = (table[table.panel == "right"].outcome == "learned").to_numpy()
-    return {
-        "left/plateau": median((here.left / here.past).to_numpy(float), largest=1.0),
-        "left/near-chance": median((here.near_chance / here.zero).to_numpy(float), largest=1.0),
-        "left/exponent": Measured(of_blocks(shares), bootstrap_interval(shares, of_blocks)),
-        "right/learns": share(learned),
-        "right/plateau": median(plateau_fractions(right).fraction.to_numpy(), largest=1.0),
-    }
+def median_of_starts(data: TrainingCurves, part: str, whole: str) -> Measured:
+    """The median over starts of one time as a fraction of another."""
+    here = times_of(data)[lambda times: times.block == BLOCK]
+    return median_within(here[part] / here[whole], 1.0)
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def slope(times: pd.DataFrame) -> Measured:
+    """Of the logarithm of the median rest against the logarithm of the size of a block; a bootstrap over starts."""
+    rest = times.assign(rest=1 - times.near_chance / times.zero).pivot(index="start", columns="block", values="rest")
+    logs = np.log(rest.columns.to_numpy(float))
+    return bootstrap(rest.to_numpy(float), lambda rows: float(np.polyfit(logs, np.log(np.median(rows, axis=0)), 1)[0]))
+
+
+def plot(settings: Settings, data: TrainingCurves) -> dict[str, Figure]:
     """Both curves side by side, as in the paper, and the share of the time near chance."""
     figure, axes = panels(1, 3, width=3.0, height=2.4)
-    table, curves = results.table(), results.curves()
-    draw_descent(axes[0, 0], table[table.panel == "left"])
-    draw_curves(axes[0, 1], curves[curves.panel == "right"])
+    draw_descent(axes[0, 0], data.table[data.table.panel == "left"])
+    draw_curves(axes[0, 1], data.of("right"))
     axes[0, 1].set_title(f"SGD, batch size 1\nn' = {SGD_BLOCK}, k = {K}, rate {SGD_RATE:g}")
-    draw_shares(axes[0, 2], table[table.panel == "times"])
+    draw_shares(axes[0, 2], times_of(data))
     axes[0, 0].set_ylabel("error")
     for axis in axes[0, :2]:
         axis.set_xlabel("step")

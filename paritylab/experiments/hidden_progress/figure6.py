@@ -15,17 +15,15 @@ row; Transformers are of the paper's size (embedding 1,024, attention 8, 128 hea
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
 from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...figures import panels
-from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region
-from .curves import DROPPED, PLATEAU, Panel, draw_curves, median, plateau_fractions, share, slowdown
-from .figure17 import WIDE
+from ..base import Claim, Region
+from .shared.curves import TIME_ON_PLATEAU, Panel, TrainingCurves, draw_curves, learned, plateau, read as read
+from .shared.measures import slowdown
 
 TRANSFORMER = pl.Transformer(embedding=1024, attention=8, heads=128)
 ROWS = (
@@ -49,14 +47,14 @@ ROWS = (
         Panel("relu-1000/B1", "iii", "ReLU, width 1000", pl.MLP(1000), 1, 0.1),
         Panel("relu-1000/B1024", "iii", "ReLU, width 1000", pl.MLP(1000), 1024, 0.1),
         Panel("cubic-1000/B1", "vi", "$z^3$, width 1000", pl.MLP(1000, pl.Power(3)), 1, 0.001),
-        WIDE,
+        Panel("cubic-1000/B1024", "vi", "$z^3$, width 1000", pl.MLP(1000, pl.Power(3)), 1024, 0.01),
         Panel("transformer/B32", "*iii", "Transformer", TRANSFORMER, 32, 0.0003, optimizer="adam"),
         Panel("transformer/B1024", "*iii", "Transformer", TRANSFORMER, 1024, 0.0003, optimizer="adam"),
     ),
 )
 SOMETIMES = tuple(panel.name for panel in ROWS[2])
 """Where the paper says that some runs fail; a fifth is what it calls success elsewhere."""
-NO_PLATEAU = ("cubic-1000/B1", WIDE.name)
+NO_PLATEAU = ("cubic-1000/B1", "cubic-1000/B1024")
 SLOWLY_RECORDED = {"relu-1000/B1": 200, "cubic-1000/B1": 200}
 """Where looking every twenty steps would cost more than the steps."""
 HARDER = {"n": "relu-100/n60/k3", "k": "relu-100/n30/k4"}
@@ -79,13 +77,7 @@ SETTINGS = {
     "quick": Settings(
         seeds=12,
         steps=20_000,
-        names=(
-            EASY,
-            *HARDER.values(),
-            "polynet/B1",
-            "polynet/B16",
-            "polynet/B1024",
-        ),
+        names=(EASY, *HARDER.values(), "polynet/B1", "polynet/B16", "polynet/B1024"),
     ),
     "paper": Settings(seeds=25, steps=100_000, names=tuple(panel.name for row in ROWS for panel in row)),
 }
@@ -97,65 +89,46 @@ def plan(settings: Settings) -> Iterator[Plan]:
         yield panel.plan(seeds=settings.seeds, steps=settings.steps, record_every=every)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    made = []
+def claims(settings: Settings) -> Iterator[Claim]:
     for panel in settings.panels:
         words = f"{panel.words}, n = {panel.n}, k = {panel.k}"
         sometimes, flat = panel.name in SOMETIMES, panel.name not in NO_PLATEAU
-        made += [
-            claim(
-                f"{panel.name}/learns",
-                f"{words}: learns{' with reasonable probability' if sometimes else ''}; the fraction of seeds",
-                Region(low=0.2 if sometimes else 0.5),
-            ),
-            claim(
-                f"{panel.name}/plateau",
-                f"{words}: {'the plateau is longer than the drop' if flat else 'there is no plateau'}; the median over "
-                f"seeds of the time until the error is below {PLATEAU}, as a fraction of the time until it is below "
-                f"{DROPPED}",
-                Region(low=0.5) if flat else Region(high=0.5),
-            ),
-        ]
-    harder = [
-        claim(
-            f"harder-{letter}",
-            f"ReLU, width 100: a larger {letter} takes longer; the median time of {name} over that of {EASY}",
-            Region(low=1),
+        yield Claim(
+            f"{panel.name}/learns",
+            f"{words}: learns{' with reasonable probability' if sometimes else ''}; the fraction of seeds",
+            None,
+            Region(low=0.2 if sometimes else 0.5),
+            learned(panel.name),
         )
-        for letter, name in HARDER.items()
-    ]
-    return [*made, *harder]
-
-
-def claim(name: str, statement: str, region: Region) -> Claim:
-    return Claim(name, statement, None, region, {"quick": "holds"})
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's interval of each fraction, order statistics for each median, a bootstrap for each quotient."""
-    table, plateaus = results.table(), plateau_fractions(results.curves())
-    measured = {}
-    times = {}
-    for panel in settings.panels:
-        runs = table[table.panel == panel.name]
-        times[panel.name] = runs.converged_at.astype("Float64").to_numpy(float, na_value=np.inf)
-        fractions = plateaus[plateaus.panel == panel.name].fraction.to_numpy()
-        measured[f"{panel.name}/learns"] = share(np.isfinite(times[panel.name]))
-        none = Measured(0.5, (0.0, 1.0))
-        measured[f"{panel.name}/plateau"] = median(fractions, largest=1.0) if len(fractions) else none
+        yield Claim(
+            f"{panel.name}/plateau",
+            f"{words}: {'the plateau is longer than the drop' if flat else 'there is no plateau'}; the median over "
+            f"seeds of {TIME_ON_PLATEAU}",
+            None,
+            Region(low=0.5) if flat else Region(high=0.5),
+            plateau(panel.name),
+        )
     for letter, name in HARDER.items():
-        measured[f"harder-{letter}"] = slowdown(times[name], times[EASY])
-    return measured
+        yield harder(letter, name)
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def harder(letter: str, name: str) -> Claim:
+    return Claim(
+        f"harder-{letter}",
+        f"ReLU, width 100: a larger {letter} takes longer; the median time of {name} over that of {EASY}",
+        None,
+        Region(low=1),
+        lambda curves: slowdown(curves.times(name), curves.times(EASY)),
+    )
+
+
+def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
     """The paper's four rows of six; a panel that this scale does not have says so."""
     figure, axes = panels(4, 6, width=2.1, height=1.75)
-    curves = results.curves()
     for axis, panel in zip(axes.flat, (panel for row in ROWS for panel in row), strict=True):
         axis.set_title(f"({panel.number}) {panel.title}\nbatch {panel.batch}, rate {panel.rate:g}", fontsize=8)
         if panel in settings.panels:
-            draw_curves(axis, curves[curves.panel == panel.name])
+            draw_curves(axis, curves.of(panel.name))
         else:
             axis.set_xticks([])
             axis.set_yticks([])

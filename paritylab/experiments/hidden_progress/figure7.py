@@ -11,17 +11,27 @@ The paper scale has 25 seeds as the paper does, so that two of its cells can dif
 is the fraction of cells that is claimed.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from ...figures import ink, panels
-from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
-from ...statistics import best_quantile_interval
-from ...sweep import Results
-from ..base import Claim, Measured, Region, exactly, within_factor
-from .grid import Cell, N, Settings, best_t10, cells, draw_table, plan as plan, times_of
+from ..base import Claim, Region, within_factor
+from ..measures import best_quantile, share
+from .shared.grid import (
+    Cell,
+    N,
+    Settings,
+    Times,
+    agrees,
+    cells,
+    draw_table,
+    name_of,
+    plan as plan,
+    read as read,
+)
+from .shared.measures import best_t10
 
 SETTINGS = {
     "quick": Settings(
@@ -36,86 +46,59 @@ SETTINGS = {
     "paper": Settings(seeds=25, steps=100_000),
 }
 
-SHARES: dict[str, tuple[str, Callable[[Cell], bool], float, float]] = {
-    "large-batches/1.6": ("batch 32 and more", lambda cell: cell.batch >= 32, 1.6, 0.9),
-    "large-batches/2": ("batch 32 and more", lambda cell: cell.batch >= 32, 2, 0.95),
-    "small-batches/2.5": ("batch 1 and 4", lambda cell: cell.batch < 32, 2.5, 0.8),
-}
-"""What is claimed of the whole table: which cells, within which factor, at least which share of them."""
-CAPTION = "all-rates/1.6"
 WHY = (
     "In settings (iv) to (xiv) rate 1 learns up to ten times faster than the entries at batches of 128 and more, "
     "which are what rate 0.1 gives. The paper's table does not seem to contain rate 1 there."
 )
 
 
-def claims(settings: Settings) -> list[Claim]:
-    if settings.whole:
-        return [
-            Claim(
-                name,
-                f"{words}: the share of cells whose 10th percentile is within a factor of {factor} of the paper's",
-                1.0,
-                Region(low=share),
-                {"paper": "holds"},
-            )
-            for name, (words, _, factor, share) in SHARES.items()
-        ] + [
-            Claim(
-                CAPTION,
-                "batch 32 and more, the best of all four rates everywhere, as the caption says: the share of cells "
-                "whose 10th percentile is within a factor of 1.6 of the paper's",
-                1.0,
-                Region(low=0.9),
-                {"paper": "fails"},
-                WHY,
-            )
-        ]
-    return [
-        Claim(
-            cell.name,
-            f"({cell.setting}) {NETWORKS[ARCHITECTURES[cell.setting][0]].what}, k = {cell.k}, batch {cell.batch}: the "
-            "10th percentile of the convergence time at the best rate, in steps",
-            cell.t10,
-            within_factor(cell.t10, 1.6 if cell.batch >= 32 else 2.5),
-            {"quick": "holds"},
-        )
-        for cell in cells(settings)
-    ]
+def claims(settings: Settings) -> Iterator[Claim]:
+    """Of every cell; at paper scale, of how many of them.
+
+    The interval of a cell is one of order statistics, of the best of several rates; a share of cells is a count.
+    """
+    if not settings.whole:
+        yield from map(of_cell, cells(settings))
+        return
+    printed = [cell for cell in cells(settings) if np.isfinite(cell.t10)]
+    large, small = ([cell for cell in printed if (cell.batch >= 32) == is_large] for is_large in (True, False))
+    yield of_share("large-batches/1.6", "batch 32 and more", large, 1.6, 0.9)
+    yield of_share("large-batches/2", "batch 32 and more", large, 2, 0.95)
+    yield of_share("small-batches/2.5", "batch 1 and 4", small, 2.5, 0.8)
+    yield Claim(
+        "all-rates/1.6",
+        "batch 32 and more, the best of all four rates everywhere, as the caption says: the share of cells whose 10th "
+        "percentile is within a factor of 1.6 of the paper's",
+        None,
+        Region(low=0.9),
+        lambda times: share([agrees(best_t10(times.all_rates[cell.name]), cell, 1.6) for cell in large]),
+        explanation=WHY,
+    )
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """The interval of a cell is one of order statistics, of the best of several rates; a share of cells is a count."""
-    times = times_of(settings, results)
-    if settings.whole:
-        everywhere = times_of(settings, results, all_rates=True)
-        return {
-            **{name: exactly(share_of(settings, times, *which[1:3])) for name, which in SHARES.items()},
-            CAPTION: exactly(share_of(settings, everywhere, lambda cell: cell.batch >= 32, 1.6)),
-        }
-    return {
-        cell.name: Measured(best_t10(times[cell.name]), best_quantile_interval(times[cell.name], 0.1))
-        for cell in cells(settings)
-    }
+def of_cell(cell: Cell) -> Claim:
+    return Claim(
+        cell.name,
+        f"{cell.words}: the 10th percentile of the convergence time at the best rate, in steps",
+        cell.t10,
+        within_factor(cell.t10, cell.factor),
+        lambda times: best_quantile(times.printed[cell.name], 0.1),
+    )
 
 
-def share_of(
-    settings: Settings, times: dict[str, np.ndarray], belongs: Callable[[Cell], bool], factor: int | float
-) -> float:
-    """The share of some printed cells that are within a factor of the paper's."""
-    printed = [cell for cell in cells(settings) if np.isfinite(cell.t10) and belongs(cell)]
-    return float(np.mean([off_by(cell, times) <= np.log(factor) for cell in printed]))
+def of_share(name: str, words: str, chosen: list[Cell], factor: int | float, least: float) -> Claim:
+    return Claim(
+        name,
+        f"{words}: the share of cells whose 10th percentile is within a factor of {factor} of the paper's",
+        None,
+        Region(low=least),
+        lambda times: share([agrees(best_t10(times.printed[cell.name]), cell, factor) for cell in chosen]),
+    )
 
 
-def off_by(cell: Cell, times: dict[str, np.ndarray]) -> float:
-    """How far a cell is from the paper's, as the logarithm of a factor."""
-    return float(abs(np.log(best_t10(times[cell.name]) / cell.t10)))
-
-
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, times: Times) -> dict[str, Figure]:
     """Ours against the paper's, cell by cell, and the table."""
-    times = times_of(settings, results)
-    ours = {cell.name: best_t10(times[cell.name]) for cell in cells(settings)}
+    ours = {name: best_t10(each) for name, each in times.printed.items()}
     figures = {"figure7": _against_the_paper(settings, times)}
     if settings.whole:
         number = lambda value: f"{value:.0f}" if np.isfinite(value) else "-"
@@ -130,7 +113,8 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
     return figures
 
 
-def _against_the_paper(settings: Settings, times: dict[str, np.ndarray]) -> Figure:
+def _against_the_paper(settings: Settings, times: Times) -> Figure:
+    """Ours over the paper's; a bar ends where the seeds can tell."""
     printed = [cell for cell in cells(settings) if np.isfinite(cell.t10)]
     figure, axes = panels(1, 1, width=6.4 if settings.whole else 4.6, height=4.2)
     axis = axes[0, 0]
@@ -139,10 +123,9 @@ def _against_the_paper(settings: Settings, times: dict[str, np.ndarray]) -> Figu
     axis.plot(span, span, color="0.5", linewidth=0.8, label="the same as the paper")
     for i, setting in enumerate(dict.fromkeys(cell.setting for cell in printed)):
         here = [cell for cell in printed if cell.setting == setting]
-        ours = np.array([best_t10(times[cell.name]) for cell in here])
-        ends = np.array([best_quantile_interval(times[cell.name], 0.1) for cell in here]).T
-        ends = np.where((ends > 0) & (ends < np.inf), ends, ours)  # a bar ends where the seeds can tell
-        network, width = ARCHITECTURES[setting]
+        measured = [best_quantile(times.printed[cell.name], 0.1) for cell in here]
+        ours, ends = np.array([each.value for each in measured]), np.array([each.interval for each in measured]).T
+        ends = np.where((ends > 0) & (ends < np.inf), ends, ours)
         axis.errorbar(
             [cell.t10 for cell in here],
             ours,
@@ -151,14 +134,11 @@ def _against_the_paper(settings: Settings, times: dict[str, np.ndarray]) -> Figu
             color=ink(i)["color"],
             markersize=4,
             linewidth=0.8,
-            label=f"({setting}) {network}{f', width {width}' if width else ''}",
+            label=f"({setting}) {name_of(setting, ', width ')}",
         )
-    axis.set(xscale="log", yscale="log", xlim=span, ylim=span)
-    axis.set_xlabel("paper: 10th percentile of the time (steps)")
-    axis.set_ylabel("here: 10th percentile of the time (steps)")
-    if settings.whole:
-        axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    else:
-        axis.legend(fontsize=7, loc="upper left")
+    what = "10th percentile of the time (steps)"
+    axis.set(xscale="log", yscale="log", xlim=span, ylim=span, xlabel=f"paper: {what}", ylabel=f"here: {what}")
+    place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if settings.whole else {"loc": "upper left"}
+    axis.legend(fontsize=7, **place)
     axis.set_title(f"Time to learn a k-parity of {N} bits, at the best rate (bars: 95%, as far as seeds tell)")
     return figure

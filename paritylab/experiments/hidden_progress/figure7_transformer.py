@@ -12,7 +12,7 @@ a factor of four does not notice. Three cells whose printed times are above 4,00
 it learns.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,11 +22,12 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...figures import INKS, panels
-from ...statistics import best_quantile_interval, wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Verdict, within_factor
-from .grid import N, best_t10
+from ..base import Claim, Region, within_factor
+from ..measures import best_quantile, proportion
+from .shared.grid import N
+from .shared.measures import best_t10
 
 
 class Cell(NamedTuple):
@@ -54,10 +55,6 @@ LONGER = 4
 """A cell runs for so many times the paper's steps."""
 LANES = 16
 """Enough to fill a GPU, and few enough that runs which have learned make room for others."""
-KNOWN: Mapping[str, Verdict] = {
-    **dict.fromkeys(("k2/B128", "k4/B1024"), "fails"),
-}
-"""Verdicts at paper scale other than inconclusive."""
 WHY = (
     "25 seeds bound a 10th percentile from above alone; at batches of 128 and 1,024 the times themselves are "
     "shorter than the paper's, by 1.6 to 3.6. With the rate 0.0003 alone they are 40, 70, 174 and 30, 60, 124 steps "
@@ -99,64 +96,54 @@ def plan(settings: Settings) -> Iterator[Plan]:
         )
 
 
-def claims(settings: Settings) -> list[Claim]:
-    if settings.steps is not None:
-        return [
-            Claim(
-                f"{cell.name}/learns",
-                f"a Transformer of {settings.embedding} dimensions and {settings.heads} heads learns degree {cell.k} "
-                f"at batch {cell.batch} within {settings.steps:,} steps; the fraction of seeds",
-                None,
-                Region(low=0.5),
-            )
-            for cell in settings.cells
-        ]
-    return [
-        Claim(
-            cell.name,
-            f"Transformer, k = {cell.k}, batch {cell.batch}: the 10th percentile of the convergence time at the best "
-            "rate, in steps",
-            cell.t10,
-            within_factor(cell.t10, cell.factor),
-            {"paper": KNOWN.get(cell.name, "inconclusive")},
-            "" if KNOWN.get(cell.name) == "holds" else WHY,
-        )
-        for cell in settings.cells
-    ]
-
-
-def times_of(settings: Settings, results: Results) -> dict[str, np.ndarray]:
+def read(settings: Settings, results: Results) -> dict[str, np.ndarray]:
     """For each cell the convergence times, seeds by rates; infinite where a run did not learn."""
-    table = results.table()
-    wide = lambda rows: rows.pivot(index="seed", columns="rate", values="converged_at").to_numpy(float, na_value=np.inf)
-    return {cell.name: wide(table[table.cell == cell.name]) for cell in settings.cells}
+    return {
+        str(cell): rows.pivot(index="seed", columns="rate", values="converged_at").to_numpy(float, na_value=np.inf)
+        for cell, rows in results.table().groupby("cell")
+    }
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Order statistics for the best of several rates; Wilson's interval for fractions."""
-    measured = {}
-    for name, times in times_of(settings, results).items():
-        if settings.steps is None:
-            measured[name] = Measured(best_t10(times), best_quantile_interval(times, 0.1))
-        else:
-            learned = int(np.isfinite(times).sum(axis=0).max())
-            measured[f"{name}/learns"] = Measured(learned / len(times), wilson_interval(learned, len(times)))
-    return measured
+def claims(settings: Settings) -> Iterator[Claim]:
+    for cell in settings.cells:
+        yield printed(cell) if settings.steps is None else learns(cell, settings)
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def learns(cell: Cell, settings: Settings) -> Claim:
+    return Claim(
+        f"{cell.name}/learns",
+        f"a Transformer of {settings.embedding} dimensions and {settings.heads} heads learns degree {cell.k} at batch "
+        f"{cell.batch} within {settings.steps:,} steps; the fraction of seeds",
+        None,
+        Region(low=0.5),
+        lambda times: proportion(int(np.isfinite(times[cell.name]).sum(axis=0).max()), len(times[cell.name])),
+    )
+
+
+def printed(cell: Cell) -> Claim:
+    return Claim(
+        cell.name,
+        f"Transformer, k = {cell.k}, batch {cell.batch}: the 10th percentile of the convergence time at the best rate, "
+        "in steps",
+        cell.t10,
+        within_factor(cell.t10, cell.factor),
+        lambda times: best_quantile(times[cell.name], 0.1),
+        explanation=WHY,
+    )
+
+
+def plot(settings: Settings, times: dict[str, np.ndarray]) -> dict[str, Figure]:
     """Times over the batch size, one line for each degree, beside the paper's."""
-    found = times_of(settings, results)
     figure, axes = panels(1, 1, width=5.2, height=3.6)
     axis = axes[0, 0]
     for i, k in enumerate(sorted({cell.k for cell in settings.cells})):
         here = sorted((cell for cell in settings.cells if cell.k == k), key=lambda cell: cell.batch)
         places = [cell.batch for cell in here]
-        axis.plot(places, [best_t10(found[cell.name]) for cell in here], "oD^"[i], color=INKS[i], label=f"k = {k}")
+        axis.plot(places, [best_t10(times[cell.name]) for cell in here], "oD^"[i], color=INKS[i], label=f"k = {k}")
         axis.plot(places, [cell.t10 for cell in here], "-_", color=INKS[i], linewidth=0.9, label=f"k = {k}, the paper")
-    axis.set(xscale="log", yscale="log", xlabel="batch size", ylabel="steps, 10th percentile at the best rate")
+    axis.set(xscale="log", yscale="log", xlim=(0.7, 1500), ylim=(10, 2000))
+    axis.set(xlabel="batch size", ylabel="steps, 10th percentile at the best rate")
     batches = sorted({cell.batch for cell in CELLS})
-    axis.set(xlim=(0.7, 1500), ylim=(10, 2000))
     axis.set_xticks(batches, [f"{batch:,}" for batch in batches])
     axis.minorticks_off()
     size = f"embedding {settings.embedding:,}, {settings.heads} heads"

@@ -9,17 +9,20 @@ ReLU network of width k, which stands below it. Where the shift begins cannot be
 rows (vi) to (*ii) of that block are read both ways, and our runs are asked which is nearer.
 """
 
+from collections.abc import Iterator, Mapping
+
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
-from ...statistics import wilson_interval
 from ...sweep import Results
-from ..base import Claim, Measured, Region, exactly
-from .grid import Cell, N, Settings, cells, draw_table, learned_at_best, plan as plan, times_of
+from ..base import Claim, Measured, Region
+from ..measures import exactly, least, proportion, share
+from .shared.grid import Cell, N, Settings, cells, draw_table, learned_at_best, plan as plan, read as times_of
 
 POINTS = 20
 """Two percentages agree if they differ by no more: 25 seeds scatter by 10 points (one standard deviation)."""
+MOVED = ("xv", "*i", "*ii")
+"""Rows of the block k = 4 that are certainly printed one row too high."""
 
 SETTINGS = {
     "quick": Settings(seeds=50, steps=20_000, architectures=("xi", "xv"), degrees=(3,), batches=(32, 128), whole=False),
@@ -27,76 +30,66 @@ SETTINGS = {
 }
 
 
-def claims(settings: Settings) -> list[Claim]:
-    if not settings.whole:
-        return [
-            Claim(
-                cell.name,
-                f"({cell.setting}) {NETWORKS[ARCHITECTURES[cell.setting][0]].what}, k = {cell.k}, batch {cell.batch}: "
-                "the percentage of seeds that learn at the best rate",
-                cell.percent,
-                Region(cell.percent - POINTS, cell.percent + POINTS),
-            )
-            for cell in cells(settings)
-        ]
-    return [
-        Claim(
-            "certain",
-            f"the share of cells within {POINTS} points of the paper's percentage, of those that are certain",
-            1.0,
-            Region(low=0.9),
-            {"paper": "holds"},
-        ),
-        Claim(
-            "finding-1",
-            "k <= 4, settings (i) to (xv), every batch size: the least percentage of seeds that learn at the best rate",
-            None,
-            Region(low=20),
-            {"paper": "holds"},
-        ),
-        Claim(
-            "moved-rows",
-            "k = 4, rows (xv), (*i) and (*ii), which are printed one row too high: the mean distance from the numbers "
-            "one row above, over that from the numbers in the row itself",
-            None,
-            Region(high=0.5),
-            {"paper": "holds"},
-        ),
-    ]
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    percents = percents_of(settings, results)
-    if not settings.whole:
-        seeds = settings.seeds
-        ends = {name: wilson_interval(round(value * seeds / 100), seeds) for name, value in percents.items()}
-        return {
-            cell.name: Measured(percents[cell.name], (100 * ends[cell.name][0], 100 * ends[cell.name][1]))
-            for cell in cells(settings)
-        }
-    certain = [abs(percents[cell.name] - cell.percent) <= POINTS for cell in cells(settings) if cell.certain]
-    learns = min(percents[cell.name] for cell in cells(settings) if not cell.setting.startswith("*"))
-    rows = [cell for cell in cells(settings) if cell.k == 4 and cell.setting in ("xv", "*i", "*ii")]
-    return {
-        "certain": exactly(float(np.mean(certain))),
-        "finding-1": exactly(learns),
-        "moved-rows": exactly(distance(rows, percents, moved=True) / distance(rows, percents, moved=False)),
-    }
-
-
-def percents_of(settings: Settings, results: Results) -> dict[str, float]:
-    times = times_of(settings, results)
+def read(settings: Settings, results: Results) -> dict[str, float]:
+    """The percentage of seeds that learn at the best rate, by cell."""
+    times = times_of(settings, results).printed
     return {name: 100 * learned_at_best(each) / settings.seeds for name, each in times.items()}
 
 
-def distance(rows: list[Cell], percents: dict[str, float], *, moved: bool) -> float:
-    """The mean distance between ours and the paper's percentages, read in their own row or in the row above."""
-    return float(np.mean([abs(percents[cell.name] - (cell.moved if moved else cell.percent)) for cell in rows]))
+def claims(settings: Settings) -> Iterator[Claim]:
+    if not settings.whole:
+        for cell in cells(settings):
+            yield of_cell(cell, settings.seeds)
+        return
+    known = cells(settings)
+    yield Claim(
+        "certain",
+        f"the share of cells within {POINTS} points of the paper's percentage, of those that are certain",
+        None,
+        Region(low=0.9),
+        lambda percents: share([abs(percents[cell.name] - cell.percent) <= POINTS for cell in known if cell.certain]),
+    )
+    yield Claim(
+        "finding-1",
+        "k <= 4, settings (i) to (xv), every batch size: the least percentage of seeds that learn at the best rate",
+        20,
+        Region(low=20),
+        lambda percents: least([percents[cell.name] for cell in known if not cell.setting.startswith("*")]),
+    )
+    yield Claim(
+        "moved-rows",
+        "k = 4, rows (xv), (*i) and (*ii), which are printed one row too high: the mean distance from the numbers "
+        "one row above, over that from the numbers in the row itself",
+        None,
+        Region(high=0.5),
+        lambda percents: nearer([cell for cell in known if cell.k == 4 and cell.setting in MOVED], percents),
+    )
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def of_cell(cell: Cell, seeds: int) -> Claim:
+    return Claim(
+        cell.name,
+        f"{cell.words}: the percentage of seeds that learn at the best rate",
+        cell.percent,
+        Region(cell.percent - POINTS, cell.percent + POINTS),
+        lambda percents: percentage(round(percents[cell.name] * seeds / 100), seeds),
+    )
+
+
+def percentage(successes: int, trials: int) -> Measured:
+    value, (low, high) = proportion(successes, trials)
+    return Measured(100 * value, (100 * low, 100 * high))
+
+
+def nearer(rows: list[Cell], percents: Mapping[str, float]) -> Measured:
+    """The mean distance between ours and the paper's percentages in the row above, over that in their own row."""
+    ours = np.array([percents[cell.name] for cell in rows])
+    away = lambda printed: float(np.mean(np.abs(ours - printed)))
+    return exactly(away([cell.moved for cell in rows]) / away([cell.percent for cell in rows]))
+
+
+def plot(settings: Settings, percents: dict[str, float]) -> dict[str, Figure]:
     """The paper's table with ours in it."""
-    percents = percents_of(settings, results)
     shown = lambda cell: f"{cell.percent:.0f}" + ("" if cell.certain else f" or {cell.moved:.0f}".replace("nan", "?"))
     figure = draw_table(
         settings,

@@ -14,9 +14,9 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float
 from matplotlib.figure import Figure
 
@@ -28,8 +28,10 @@ from ...statistics import Interval, best_quantile_interval
 from ...sweep import Results
 from ...training.named import make_network
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Verdict
-from .grid import RATES, ROMAN, best_t10
+from ..base import Claim, Measured, Region
+from ..measures import UNKNOWN
+from .shared.grid import RATES, ROMAN, name_of, units_of
+from .shared.measures import best_t10
 
 SIZES = (10, 20, 30)
 BATCH = 32
@@ -52,19 +54,13 @@ SETTINGS = {
     "paper": Settings(seeds=25, steps=100_000),
 }
 
-QUICK: dict[str, Verdict] = {
-    "zigzag-neuron/k3/steeper": "inconclusive",
-}
-"""Verdicts at quick scale that are known and are not that the claim holds."""
-
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """The runs at n = 30 are those of figure 7."""
     for setting, k, batch, n in itertools.product(settings.architectures, settings.degrees, settings.batches, SIZES):
-        name, width = ARCHITECTURES[setting]
         yield pl.plan(
             pl.RandomTask(pl.random_parity, (n, k)),
-            make_network(name, n, k, k if isinstance(width, str) else width, "uniform"),
+            make_network(ARCHITECTURES[setting][0], n, k, units_of(setting, k), "uniform"),
             rate=RATES,
             batch=batch,
             seeds=settings.seeds,
@@ -73,45 +69,38 @@ def plan(settings: Settings) -> Iterator[Plan]:
         )
 
 
-def name_of(setting: str) -> str:
-    network, width = ARCHITECTURES[setting]
-    return f"{network}{f'-{width}' if width else ''}"
+Data = dict[tuple[str, int, int], Times]
+"""By setting, degree and batch: the time of every seed at every n and rate; infinite if it did not learn."""
 
 
-def claims(settings: Settings) -> list[Claim]:
-    made = []
+def read(settings: Settings, results: Results) -> Data:
+    found = {}
+    for (setting, k, batch), rows in results.table().groupby(["setting", "k", "batch"]):
+        wide = rows.pivot(index="seed", columns=["n", "rate"], values="converged_at")
+        times = wide[list(itertools.product(SIZES, RATES))].to_numpy(float, na_value=np.inf)
+        found[str(setting), int(k), int(batch)] = times.reshape(-1, len(SIZES), len(RATES))
+    return found
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
     for setting in settings.architectures:
         words = f"({setting}) {NETWORKS[ARCHITECTURES[setting][0]].what}"
         for k in settings.degrees:
-            made.append(
-                Claim(
-                    f"{name_of(setting)}/k{k}/exponent",
-                    f"{words}, k = {k}: the time is n to the O(k); the largest alpha over batch sizes",
-                    None,
-                    Region(high=2 * k),
-                    {"quick": QUICK.get(f"{name_of(setting)}/k{k}/exponent", "holds")},
-                )
+            yield Claim(
+                f"{name_of(setting)}/k{k}/exponent",
+                f"{words}, k = {k}: the time is n to the O(k); the largest alpha over batch sizes",
+                None,
+                Region(high=2 * k),
+                partial(largest_of, [(setting, k, batch) for batch in settings.batches]),
             )
         for k in settings.degrees[1:]:
-            made.append(
-                Claim(
-                    f"{name_of(setting)}/k{k}/steeper",
-                    f"{words}: alpha grows with k; that of k = {k} less that of k = {k - 1}, batch {BATCH}",
-                    None,
-                    Region(low=0),
-                    {"quick": QUICK.get(f"{name_of(setting)}/k{k}/steeper", "holds")},
-                )
+            yield Claim(
+                f"{name_of(setting)}/k{k}/steeper",
+                f"{words}: alpha grows with k; that of k = {k} less that of k = {k - 1}, batch {BATCH}",
+                None,
+                Region(low=0),
+                partial(growth, (setting, k - 1, BATCH), (setting, k, BATCH)),
             )
-    return made
-
-
-def times_of(table: pd.DataFrame, setting: str, k: int, batch: int) -> Times:
-    """The time of every seed at every n and rate; infinite if it did not learn."""
-    rows = table[(table.setting == setting) & (table.k == k) & (table.batch == batch)]
-    wide = rows.pivot(index="seed", columns=["n", "rate"], values="converged_at")
-    return (
-        wide[list(itertools.product(SIZES, RATES))].to_numpy(float, na_value=np.inf).reshape(-1, len(SIZES), len(RATES))
-    )
 
 
 def scaling(times: Times) -> tuple[float, float]:
@@ -120,25 +109,6 @@ def scaling(times: Times) -> tuple[float, float]:
     if math.inf in (first, *others):
         return first, math.inf
     return first, max(math.log(t / first) / math.log(n - 9) for n, t in zip(SIZES[1:], others, strict=True))
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Exponents from the intervals of all the times that they are made of, which hold together."""
-    table, measured = results.table(), {}
-    for setting in settings.architectures:
-        name = name_of(setting)
-        for k in settings.degrees:
-            cells = [times_of(table, setting, k, batch) for batch in settings.batches]
-            known = [cell for cell in cells if scaling(cell)[1] < math.inf]
-            measured[f"{name}/k{k}/exponent"] = largest(known) if known else UNKNOWN
-        for k in settings.degrees[1:]:
-            cells = [times_of(table, setting, each, BATCH) for each in (k - 1, k)]
-            blank = math.inf in (scaling(cell)[1] for cell in cells)
-            measured[f"{name}/k{k}/steeper"] = UNKNOWN if blank else difference(cells[0], cells[1])
-    return measured
-
-
-UNKNOWN = Measured(math.nan, (-math.inf, math.inf))
 
 
 def scaling_interval(times: Times, confidence: float) -> Interval:
@@ -151,34 +121,40 @@ def scaling_interval(times: Times, confidence: float) -> Interval:
     return float(np.max(least / lengths)), float(np.max(most / lengths))
 
 
-def largest(cells: list[Times], confidence: float = 0.95) -> Measured:
-    """The largest alpha of several cells."""
-    ends = [scaling_interval(cell, 1 - (1 - confidence) / len(cells)) for cell in cells]
-    return Measured(
-        max(scaling(cell)[1] for cell in cells), (max(low for low, _ in ends), max(high for _, high in ends))
-    )
+def largest_of(places: list[tuple[str, int, int]], data: Data) -> Measured:
+    """The largest alpha of the cells that have one, from intervals of all their times, which hold together."""
+    cells = [data[place] for place in places if math.isfinite(scaling(data[place])[1])]
+    if not cells:
+        return UNKNOWN
+    ends = [scaling_interval(cell, 1 - 0.05 / len(cells)) for cell in cells]
+    low, high = np.max(ends, axis=0).tolist()
+    return Measured(max(scaling(cell)[1] for cell in cells), (low, high))
 
 
-def difference(first: Times, second: Times, confidence: float = 0.95) -> Measured:
+def growth(lower: tuple[str, int, int], higher: tuple[str, int, int], data: Data) -> Measured:
+    first, second = data[lower], data[higher]
+    return UNKNOWN if math.inf in (scaling(first)[1], scaling(second)[1]) else difference(first, second)
+
+
+def difference(first: Times, second: Times) -> Measured:
     """How much larger the alpha of the second cell is."""
-    (low, high), (other_low, other_high) = (scaling_interval(cell, (1 + confidence) / 2) for cell in (first, second))
+    (low, high), (other_low, other_high) = (scaling_interval(cell, 0.975) for cell in (first, second))
     return Measured(scaling(second)[1] - scaling(first)[1], (other_low - high, other_high - low))
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Rows are architectures, columns degrees and batch sizes; a cell says c and alpha."""
-    table = results.table()
     columns = list(itertools.product(settings.degrees, settings.batches))
-    found = [[scaling(times_of(table, setting, *column)) for column in columns] for setting in settings.architectures]
+    found = [[scaling(data[setting, *column]) for column in columns] for setting in settings.architectures]
     alphas = np.array([[alpha for _, alpha in row] for row in found])
     rows = len(settings.architectures)
     figure, axes = panels(1, 1, width=2.4 + 0.8 * len(columns), height=1.1 + 0.3 * rows)
     axis = axes[0, 0]
-    image = axis.imshow(np.where(np.isfinite(alphas), alphas, np.nan), cmap="viridis_r", vmin=0, aspect="auto")
-    middle = np.nanmax(np.where(np.isfinite(alphas), alphas, np.nan)) / 2
+    shown = np.where(np.isfinite(alphas), alphas, np.nan)
+    image = axis.imshow(shown, cmap="viridis_r", vmin=0, aspect="auto")
     for (row, column), alpha in np.ndenumerate(alphas):
         if np.isfinite(alpha):
-            color = "white" if alpha > middle else "black"
+            color = "white" if alpha > np.nanmax(shown) / 2 else "black"
             text = f"{found[row][column][0]:.0f}, {alpha:.2f}"
             axis.text(column, row, text, ha="center", va="center", color=color, fontsize=8)
     axis.set_xticks(range(len(columns)), [f"k = {k}\nB = {batch}" for k, batch in columns])

@@ -13,7 +13,7 @@ Then gradients are sampled, for neurons with sign weights, whose gamma is |xi_{k
 measured after which nine of ten gradients show the support.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,9 +36,9 @@ from ...analysis.thresholds import gradient_of_threshold
 from ...analysis.transform import coefficients
 from ...cube import cube
 from ...figures import INKS, ink, panels
-from ...statistics import bootstrap_interval, wilson_interval
-from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, Scale, Verdict, exactly
+from ...sweep import Call
+from ..base import Claim, Measured, Region
+from ..measures import bootstrap, exactly, fraction
 
 SHADE = 1e-9
 NEURONS = {
@@ -51,7 +51,6 @@ FACTORS = (2, 4, 8, 16, 32, 64)
 NINE_OF_TEN = 0.9
 FAILURE = 0.05
 TIE = (2, 2, 1, 1, 1)
-HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
 
 
 @dataclass(frozen=True)
@@ -171,49 +170,61 @@ def plan(settings: Settings) -> Iterator[Call]:
         yield Call(sampled_gradients, configuration, {"part": "safe"}, seconds=safe * n * 1e-8 * settings.trials)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    noise = [
-        Claim(f"noise/{neuron}/{name}", f"{title}: {statement}", expected, region, HOLDS)
-        for neuron, title in NEURONS.items()
-        for name, statement, expected, region in (
-            (
-                "below",
-                "the support is found with noise of just below gamma/4; the fraction of gradients",
-                1.0,
-                Region(1, 1),
-            ),
-            ("above", "it is found with 1% more noise than that (ours)", 0.0, Region(0, 0)),
-        )
-    ]
-    tie = Claim(
+def claims(settings: Settings) -> Iterator[Claim]:
+    for neuron in NEURONS:
+        yield from of_noise(neuron)
+    yield Claim(
         "noise/tie",
         "noise of gamma/4 itself is allowed; whether the support is found in the neuron with weights 2, 2, 1, 1, 1",
         1.0,
         Region(1, 1),
-        "fails",
-        "A tie: irrelevant entries of gamma/2 and noise of gamma/4 reach the threshold 3 gamma/4, which the printed "
-        "set includes. With any less noise the statement holds.",
+        lambda table: exactly(table[table.part == "tie"].found.iloc[0]),
+        explanation="A tie: irrelevant entries of gamma/2 and noise of gamma/4 reach the threshold 3 gamma/4, which "
+        "the printed set includes. With any less noise the statement holds.",
     )
-    exponent = Claim(
+    yield Claim(
         "samples/exponent",
         f"examples for {NINE_OF_TEN:.0%} success grow as 1/gamma^2 over n and k = "
         f"{', '.join(f'{n} and {k}' for n, k in settings.sampled)}; the exponent",
         -2.0,
         Region(-2.25, -1.75),
-        HOLDS,
+        lambda table: exponent_of_examples(table, settings),
     )
-    safe = [
-        Claim(
-            f"samples/n{n}/k{k}/hoeffding",
-            f"n = {n}, k = {k}: the support is found with the number of examples that Hoeffding's inequality asks for, "
-            f"{samples_to_detect(n, majority_gap(n, k).gamma, FAILURE):,}; the fraction of trials",
-            1 - FAILURE,
-            Region(low=1 - FAILURE),
-            HOLDS,
-        )
-        for n, k in settings.safe
-    ]
-    return [*noise, tie, exponent, *safe]
+    for n, k in settings.safe:
+        yield of_hoeffding(n, k)
+
+
+def of_noise(neuron: str) -> Iterator[Claim]:
+    """The largest noise that the detector withstands, on exact gradients."""
+    mean = lambda table, name: exactly(table[(table.part == "noise") & (table.neuron == neuron)][name].mean())
+    yield Claim(
+        f"noise/{neuron}/below",
+        f"{NEURONS[neuron]}: the support is found with noise of just below gamma/4; the fraction of gradients",
+        None,
+        Region(1, 1),
+        lambda table: mean(table, "below"),
+        theory=1.0,
+    )
+    yield Claim(
+        f"noise/{neuron}/above",
+        f"{NEURONS[neuron]}: it is found with 1% more noise than that (ours)",
+        None,
+        Region(0, 0),
+        lambda table: mean(table, "above"),
+        theory=0.0,
+    )
+
+
+def of_hoeffding(n: int, k: int) -> Claim:
+    return Claim(
+        f"samples/n{n}/k{k}/hoeffding",
+        f"n = {n}, k = {k}: the support is found with the number of examples that Hoeffding's inequality asks for, "
+        f"{samples_to_detect(n, majority_gap(n, k).gamma, FAILURE):,}; the fraction of trials",
+        None,
+        Region(low=1 - FAILURE),
+        lambda table: fraction(table[(table.part == "safe") & (table.n == n) & (table.k == k)].found.astype(bool)),
+        theory=1 - FAILURE,
+    )
 
 
 def success(table: pd.DataFrame, n: int, k: int) -> np.ndarray:
@@ -234,15 +245,8 @@ def factor_needed(successes: np.ndarray) -> float:
     return float(FACTORS[i - 1] * (FACTORS[i] / FACTORS[i - 1]) ** part)
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Exact where gradients are; else Wilson's interval, or a bootstrap over trials."""
-    table = results.table()
-    measured = {}
-    for neuron in NEURONS:
-        rows = table[(table.part == "noise") & (table.neuron == neuron)]
-        for name in ("below", "above"):
-            measured[f"noise/{neuron}/{name}"] = exactly(float(rows[name].mean()))
-    measured["noise/tie"] = exactly(float(table[table.part == "tie"].found.iloc[0]))
+def exponent_of_examples(table: pd.DataFrame, settings: Settings) -> Measured:
+    """The power of gamma in the number of examples; the interval is a bootstrap over trials."""
     sample = np.stack([success(table, n, k) for n, k in settings.sampled], axis=1)
     gammas = np.array([majority_gap(n, k).gamma for n, k in settings.sampled])
 
@@ -250,17 +254,11 @@ def measure(settings: Settings, results: Results) -> dict[str, Measured]:
         needed = [factor_needed(sample[:, i]) for i in range(len(gammas))] / gammas**2
         return float(np.polyfit(np.log(gammas), np.log(needed), 1)[0])
 
-    measured["samples/exponent"] = Measured(exponent(sample), bootstrap_interval(sample, exponent, resamples=1000))
-    for n, k in settings.safe:
-        rows = table[(table.part == "safe") & (table.n == n) & (table.k == k)]
-        count = int(rows.found.astype(float).sum())
-        measured[f"samples/n{n}/k{k}/hoeffding"] = Measured(count / len(rows), wilson_interval(count, len(rows)))
-    return measured
+    return bootstrap(sample, exponent, resamples=1000)
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """One gradient with its threshold; success over examples."""
-    table = results.table()
     figure, axes = panels(1, 2, width=4.2, height=3.0)
     draw_gradient(axes[0, 0])
     draw_success(axes[0, 1], table, settings)

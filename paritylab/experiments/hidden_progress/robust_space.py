@@ -17,7 +17,8 @@ steps, which makes a success no less of one. (Wide networks need more: with Gaus
 (`ChosenInitialization`, `ChosenLoss`), so that only architecture, n and batch size compile anew.
 """
 
-from collections.abc import Iterator, Mapping
+import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,11 +31,11 @@ import paritylab as pl
 from ...figures import panels
 from ...networks.base import Recipe
 from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
-from ...statistics import wilson_interval
 from ...sweep import Results
 from ...training.named import make_network
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict
+from ..base import Claim, Measured, Region
+from ..measures import proportion
 
 RATES = (1.0, 0.1, 0.01, 0.001)
 DEGREES = (2, 3, 4)
@@ -99,13 +100,6 @@ SETTINGS = {
     "paper": Settings(seeds=25, places=full_grid(), combinations=ALL),
 }
 
-RECORDED: Mapping[str, Verdict] = {
-    **dict.fromkeys(("i", "vii", "xi", "xiv", "xv"), "holds"),
-    "xiii": "inconclusive",
-}
-"""The verdicts that are known at quick scale."""
-EXPLANATIONS: Mapping[str, str] = {}
-
 
 def plan(settings: Settings) -> Iterator[Plan]:
     for place in settings.places:
@@ -138,19 +132,16 @@ def settings_of(settings: Settings) -> list[str]:
     return list(dict.fromkeys(place.setting for place in settings.places))
 
 
-def claims(settings: Settings) -> list[Claim]:
-    made = []
+def claims(settings: Settings) -> Iterator[Claim]:
     for setting in settings_of(settings):
         network, width = ARCHITECTURES[setting]
         what = f"({setting}) {NETWORKS[network].what}{f', width {width}' if width else ''}"
         batches = " with batches of 16 and more" if setting in LESS_ROBUST else ""
-        recorded: Mapping[Scale, Verdict] = {"quick": RECORDED[setting]} if setting in RECORDED else {}
         text = f"{what}{batches}: every combination is solved at some rate; the least fraction of seeds that learn"
-        made.append(Claim(setting, text, LEAST, Region(low=LEAST), recorded, EXPLANATIONS.get(setting, "")))
-    return made
+        yield Claim(setting, text, LEAST, Region(low=LEAST), functools.partial(least_of, setting))
 
 
-def successes(results: Results) -> pd.DataFrame:
+def read(settings: Settings, results: Results) -> pd.DataFrame:
     """For each combination: how many seeds learned at the best rate, of how many."""
     kinds = ["setting", "n", "batch", "k", "start", "loss_name"]
     table = results.table()
@@ -159,20 +150,14 @@ def successes(results: Results) -> pd.DataFrame:
     return best.rename(columns={"sum": "learned", "size": "trials"})
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's interval of the combination that is solved least often."""
-    best = successes(results)
-    measured = {}
-    for setting in settings_of(settings):
-        worst = best[best.setting == setting].sort_values("learned").iloc[0]
-        learned, trials = int(worst.learned), int(worst.trials)
-        measured[setting] = Measured(learned / trials, wilson_interval(learned, trials))
-    return measured
+def least_of(setting: str, best: pd.DataFrame) -> Measured:
+    """The combination that is solved least often."""
+    worst = best[best.setting == setting].sort_values("learned").iloc[0]
+    return proportion(int(worst.learned), int(worst.trials))
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, best: pd.DataFrame) -> dict[str, Figure]:
     """A table: architectures down, combinations across, the least fraction over n and batch sizes in each cell."""
-    best = successes(results)
     best = best.assign(fraction=best.learned / best.trials)
     names = settings_of(settings)
     columns = [(each.k, STARTS[each.start], LOSS_NAMES[each.loss]) for each in settings.combinations]

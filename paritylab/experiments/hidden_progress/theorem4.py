@@ -16,8 +16,9 @@ most of order 1, so we leave out the n; with the n it would take 2**12 k**3 r n*
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,17 +31,16 @@ from ...analysis.majority import majority_coefficients
 from ...analysis.one_step import BLOCK, OneStepMLP, presence_probability
 from ...bounds import one_step_learning
 from ...figures import INKS, ink, panels
-from ...statistics import Interval, bootstrap_interval, wilson_interval
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict, exactly
+from ..base import Claim, Measured, Region
+from ..measures import bootstrap, exactly, fraction, proportion
 
 K, WIDTH, LOSS = 4, 768, 0.1
 POINTS = 8192
 HALF_WAY = 0.25
 """The error at which the drop is half done."""
 DROP = Region(0.2, 3)
-HOLDS: Mapping[Scale, Verdict] = {"quick": "holds", "paper": "holds"}
 
 
 @dataclass(frozen=True)
@@ -103,75 +103,85 @@ def plan(settings: Settings) -> Iterator[Plan]:
         )
 
 
-def claims(settings: Settings) -> list[Claim]:
-    exact = [
-        Claim(
-            f"exact/n{n}/{name}",
-            f"n = {n}, exact first step: {statement}",
-            0.0 if name == "error" else 1.0,
-            region,
-            HOLDS,
-        )
-        for n in settings.exact
-        for name, statement, region in (
-            ("error", f"the error on {POINTS:,} fresh points for each seed", Region(high=0.001)),
-            ("learns", f"no mistake on {POINTS:,} points; the fraction of seeds", Region(low=0.5)),
-        )
-    ]
-    drops = [
-        Claim(
-            f"sampled/n{n}/drop",
-            f"n = {n}, first step with B examples: B xi_3**2 / n at which the median error falls through 1/4 (ours)",
-            None,
-            DROP,
-            HOLDS,
-        )
-        for n in settings.sampled
-    ]
-    return [
-        *exact,
-        *drops,
-        Claim(
-            "sampled/one-curve",
-            f"the same at n = {', '.join(map(str, settings.sampled))}: the largest over the smallest of these (ours)",
-            1.0,
-            Region(1, 2),
-            HOLDS,
-        ),
-        Claim(
-            "sampled/theorem-batch",
-            f"the theorem's batch at n = {settings.sampled[-1]} is enough: how many times more than at the drop",
-            None,
-            Region(low=1),
-            HOLDS,
-        ),
-        Claim(
-            "lemma4/presence",
-            f"the start has all units that Lemma 3 needs, with {WIDTH} units; the probability",
-            1 - allowed_absence(),
-            Region(low=1 - allowed_absence()),
-            HOLDS,
-        ),
-    ]
+class Data(NamedTuple):
+    exact: pd.DataFrame
+    """One row per run after an exact first step."""
+    errors: dict[int, pd.DataFrame]
+    """By n, after a sampled first step: the error of each seed (row) at each B xi**2 / n (column)."""
 
 
-def allowed_absence() -> float:
-    """The failure that Lemma 4 allows for the width: r >= k 2**(k+1) log((k+1) / delta)."""
-    return (K + 1) * math.exp(-WIDTH / (K * 2 ** (K + 1)))
-
-
-def final_errors(results: Results) -> pd.DataFrame:
+def read(settings: Settings, results: Results) -> Data:
     """The error on fresh points at the end of every run."""
-    curves = results.curves().sort_values("step")
-    return curves.groupby(["first", "n", "share", "seed"], as_index=False).agg(
-        error=("fresh_error", "last"), outcome=("outcome", "last")
+    last = results.curves().sort_values("step").groupby("run", as_index=False).last()
+    sampled = last[last["first"] == "sampled"]
+    errors = {
+        n: sampled[sampled.n == n].pivot(index="seed", columns="share", values="fresh_error") for n in settings.sampled
+    }
+    return Data(last[last["first"] == "exact"], errors)
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
+    shares = np.array(settings.shares)
+    for n in settings.exact:
+        yield from of_exact_step(n)
+    for n in settings.sampled:
+        yield of_drop(n, shares)
+    yield Claim(
+        "sampled/one-curve",
+        f"the same at n = {', '.join(map(str, settings.sampled))}: the largest over the smallest of these (ours)",
+        None,
+        Region(1, 2),
+        lambda data: spread(shares, [*data.errors.values()]),
+        theory=1.0,
+    )
+    last = settings.sampled[-1]
+    yield Claim(
+        "sampled/theorem-batch",
+        f"the theorem's batch at n = {last} is enough: how many times more than at the drop",
+        None,
+        Region(low=1),
+        lambda data: quotient(theorem_share(last), drop(shares, data.errors[last])),
+    )
+    # The failure that Lemma 4 allows for the width: r >= k 2**(k+1) log((k+1) / delta).
+    present = 1 - (K + 1) * math.exp(-WIDTH / (K * 2 ** (K + 1)))
+    yield Claim(
+        "lemma4/presence",
+        f"the start has all units that Lemma 3 needs, with {WIDTH} units; the probability",
+        None,
+        Region(low=present),
+        lambda _: exactly(presence_probability(WIDTH, K)),
+        theory=present,
     )
 
 
-def by_share(errors: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Rows are seeds, columns the values of B xi**2 / n."""
-    rows = errors[(errors["first"] == "sampled") & (errors.n == n)]
-    return rows.pivot(index="seed", columns="share", values="error")
+def of_exact_step(n: int) -> Iterator[Claim]:
+    runs = lambda data: data.exact[data.exact.n == n]
+    yield Claim(
+        f"exact/n{n}/error",
+        f"n = {n}, exact first step: the error on {POINTS:,} fresh points for each seed",
+        None,
+        Region(high=0.001),
+        lambda data: proportion(round(float(runs(data).fresh_error.sum()) * POINTS), POINTS * len(runs(data))),
+        theory=0.0,
+    )
+    yield Claim(
+        f"exact/n{n}/learns",
+        f"n = {n}, exact first step: no mistake on {POINTS:,} points; the fraction of seeds",
+        None,
+        Region(low=0.5),
+        lambda data: fraction(runs(data).outcome == "learned"),
+        theory=1.0,
+    )
+
+
+def of_drop(n: int, shares: np.ndarray) -> Claim:
+    return Claim(
+        f"sampled/n{n}/drop",
+        f"n = {n}, first step with B examples: B xi_3**2 / n at which the median error falls through 1/4 (ours)",
+        None,
+        DROP,
+        lambda data: drop(shares, data.errors[n]),
+    )
 
 
 def crossing(shares: np.ndarray, errors: np.ndarray) -> float:
@@ -187,30 +197,15 @@ def crossing(shares: np.ndarray, errors: np.ndarray) -> float:
     return float(shares[i] * (shares[i + 1] / shares[i]) ** part)
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's interval of fractions; a bootstrap over seeds for where the error drops."""
-    errors = final_errors(results)
-    measured = {}
-    for n in settings.exact:
-        rows = errors[(errors["first"] == "exact") & (errors.n == n)]
-        mistakes, points = round(float(rows.error.sum()) * POINTS), POINTS * len(rows)
-        measured[f"exact/n{n}/error"] = Measured(mistakes / points, wilson_interval(mistakes, points))
-        learned = int((rows.outcome == "learned").sum())
-        measured[f"exact/n{n}/learns"] = Measured(learned / len(rows), wilson_interval(learned, len(rows)))
-    tables = {n: by_share(errors, n) for n in settings.sampled}
-    shares = np.array(settings.shares)
-    for n, table in tables.items():
-        values = table.to_numpy(float)
-        interval = bootstrap_interval(values, lambda rows: crossing(shares, rows))
-        measured[f"sampled/n{n}/drop"] = Measured(crossing(shares, values), interval)
-    drops = {n: measured[f"sampled/n{n}/drop"] for n in settings.sampled}
-    together = np.stack([table.to_numpy(float) for table in tables.values()], axis=1)
-    spread = lambda rows: max(found := [crossing(shares, rows[:, i]) for i in range(rows.shape[1])]) / min(found)
-    measured["sampled/one-curve"] = Measured(spread(together), bootstrap_interval(together, spread))
-    last = settings.sampled[-1]
-    measured["sampled/theorem-batch"] = quotient(theorem_share(last), drops[last])
-    measured["lemma4/presence"] = exactly(presence_probability(WIDTH, K))
-    return measured
+def drop(shares: np.ndarray, errors: pd.DataFrame) -> Measured:
+    return bootstrap(errors.to_numpy(float), lambda rows: crossing(shares, rows))
+
+
+def spread(shares: np.ndarray, errors: list[pd.DataFrame]) -> Measured:
+    """The largest crossing over the smallest; all n share the seeds."""
+    together = np.stack([each.to_numpy(float) for each in errors], axis=1)
+    crossings = lambda rows: [crossing(shares, rows[:, i]) for i in range(rows.shape[1])]
+    return bootstrap(together, lambda rows: max(crossings(rows)) / min(crossings(rows)))
 
 
 def theorem_share(n: int) -> float:
@@ -220,39 +215,36 @@ def theorem_share(n: int) -> float:
 
 def quotient(value: float, by: Measured) -> Measured:
     low, high = by.interval
-    ends: Interval = (value / high, value / low if low > 0 else math.inf)  # a drop is at a share above 0
-    return Measured(value / by.value, ends)
+    return Measured(value / by.value, (value / high, value / low if low > 0 else math.inf))  # a drop is above 0
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Error against the batch, at every n; time to no mistake with the exact step."""
-    errors = final_errors(results)
     figure, axes = panels(1, 2, width=4.2, height=3.1)
-    draw_sampled(axes[0, 0], errors, settings)
-    draw_exact(axes[0, 1], results.table(), settings)
+    draw_sampled(axes[0, 0], data.errors)
+    draw_exact(axes[0, 1], data.exact, settings)
     figure.suptitle(f"One large step, then the second layer: the parity of {K} out of n bits", fontsize=11)
     return {"theorem4": figure}
 
 
-def draw_sampled(axis: Axes, errors: pd.DataFrame, settings: Settings) -> None:
+def draw_sampled(axis: Axes, errors: dict[int, pd.DataFrame]) -> None:
     """Medians over seeds, all seeds as dots."""
     axis.axvspan(DROP.low, DROP.high, color="0.92", linewidth=0, label="drop between 0.2 and 3")
-    for i, n in enumerate(settings.sampled):
-        table = by_share(errors, n)
+    for i, (n, table) in enumerate(errors.items()):
         axis.plot(table.columns, table.median(), label=f"n = {n}, B = {scale(n):,.0f} x", marker="os^D"[i % 4],
                   markersize=4, **ink(i))  # fmt: skip
         for share in table.columns:
             axis.plot([share] * len(table), table[share], ".", color=INKS[i], markersize=2.5, alpha=0.6)
-    theorem = theorem_share(settings.sampled[-1])
+    theorem = theorem_share(max(errors))
     axis.annotate(f"theorem's B: x = {theorem:,.0f}", (0.97, 0.93), xycoords="axes fraction", ha="right", fontsize=7)
     axis.set(xscale="log", ylim=(-0.02, 0.6), xlabel="x = B $\\xi_{k-1}^2$ / n", ylabel="error on fresh points")
     axis.set_title("First step with B examples")
     axis.legend(fontsize=7, loc="lower left")
 
 
-def draw_exact(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
+def draw_exact(axis: Axes, runs: pd.DataFrame, settings: Settings) -> None:
     """Steps of the second layer until no mistake is left."""
-    rows = table[(table["first"] == "exact") & (table.outcome == "learned")]
+    rows = runs[runs.outcome == "learned"]
     axis.plot(rows.n, rows.converged_at.astype(float), "o", color=INKS[0], markersize=3.5, label="a seed")
     medians = rows.groupby("n").converged_at.median().astype(float)
     axis.plot(medians.index, medians, color=INKS[0], linewidth=0.9, label="median")

@@ -15,7 +15,7 @@ and count violations: of Lemma 5 (times), of Lemma 6 (errors), and of what they 
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,9 +36,9 @@ from ...analysis.gradient_flow import (
 )
 from ...analysis.polynet import lemma6, sign_error
 from ...figures import ink, panels
-from ...statistics import bootstrap_interval
-from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, Scale, Verdict, exactly
+from ...sweep import Call
+from ..base import Claim, Measured, Region
+from ..measures import bootstrap, exactly, largest
 
 GAMMA = 0.01
 DEGREES = (3, 4, 5)
@@ -46,8 +46,6 @@ GAUSSIAN_DEGREES = (3, 4)
 BLOCKS = (64, 91, 128, 181, 256, 362, 512, 724, 1024, 1448, 2048, 2896, 4096, 5793, 8192)
 GAMMAS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4)
 CHUNK = 20
-HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
-FAILS: Mapping[Scale, Verdict] = {"quick": "fails"}
 PRINTED = (
     "Hoeffding's inequality has exp(-v**2 / (2 |u|**2)), and the Berry-Esseen ratio of the third to the second moments "
     "is at most max|u| / |u|, on both sides of 0; with these constants nothing is violated."
@@ -165,63 +163,93 @@ def plan(settings: Settings) -> Iterator[Call]:
     yield Call(lemma6_slack, {"draws": settings.draws}, {"part": "lemma6"}, seconds=1)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    last = max(BLOCKS)
-    of_degree = [
-        Claim(f"k{k}/{name}", f"k = {k}: {statement}", expected, region, HOLDS)
-        for k in DEGREES
-        for name, statement, expected, region in (
-            ("solver", "the solver's times from all ones against the closed form; the largest relative difference",
-             0.0, Region(0, 1e-8)),
-            ("unequal", "the solver's times from random starts against the integral; the largest relative difference",
-             0.0, Region(0, 1e-8)),
-            ("exponent", f"1 - T(.49)/T(0) falls as a power of n' from {min(BLOCKS)} to {last:,}; the exponent",
-             1 - k / 2, Region(1 - k / 2 - 0.1, 1 - k / 2 + 0.1)),
-            ("limit", f"(1 - T(.49)/T(0)) n'^(k/2 - 1) at n' = {last:,} over its limit for normal sums (ours)",
-             1.0, Region(0.9, 1.1)),
-            ("share", f"almost all of the time is spent at chance: T(.49)/T(0) at n' = {last:,}",
-             None, Region(low=0.95)),
-            ("corollary11", "random signs: violations of the bound that Lemmas 5 and 6 give, over n' and gamma",
-             0.0, Region(0, 0)),
-        )
-    ]  # fmt: skip
-    gaussian = [
-        Claim(f"k{k}/{name}", f"k = {k}: {statement}", expected, region, HOLDS)
-        for k in GAUSSIAN_DEGREES
-        for name, statement, expected, region in (
-            ("corollary12", "Gaussian starts: violations of the bound that Lemmas 5 and 6 give", 0.0, Region(0, 0)),
-            ("corollary12-exponent", "Gaussian starts: the median of 1 - T(.49)/T(0) falls as a power of n'",
-             1 - k / 2, Region(1 - k / 2 - 0.15, 1 - k / 2 + 0.15)),
-        )
-    ]  # fmt: skip
-    lemmas = [
-        Claim(
-            f"{lemma}/{name}",
-            f"{title}, {side}: violations in {settings.draws} random cases",
-            0.0,
-            Region(0, 0),
-            HOLDS,
-        )
-        for lemma, title in (("lemma5", "Lemma 5"), ("lemma6", "Lemma 6, corrected"))
-        for name, side in (("low", "lower bound"), ("high", "upper bound"))
-    ]
-    printed = [
-        Claim(
-            f"lemma6/printed-{name}",
-            f"Lemma 6 as printed, {name} bound: violations in {settings.draws} random cases",
-            0.0,
-            Region(0, 0),
-            FAILS,
-            PRINTED,
-        )
-        for name in ("low", "high")
-    ]
-    return [*of_degree, *gaussian, *lemmas, *printed]
+def claims(settings: Settings) -> Iterator[Claim]:
+    """All but the medians of Corollary 12 are exact."""
+    for k in DEGREES:
+        yield from of_flow(k)
+    for k in GAUSSIAN_DEGREES:
+        yield from of_gaussian_starts(k, np.array(settings.blocks, float))
+    cases = f"violations in {settings.draws} random cases"
+    for lemma, title in (("lemma5", "Lemma 5"), ("lemma6", "Lemma 6, corrected")):
+        for side, words in (("low", "lower bound"), ("high", "upper bound")):
+            yield violations(f"{lemma}/{side}", f"{title}, {words}: {cases}", f"part == '{lemma}'", side)
+    for side in ("low", "high"):
+        text = f"Lemma 6 as printed, {side} bound: {cases}"
+        yield violations(f"lemma6/printed-{side}", text, "part == 'lemma6'", f"printed_{side}", printed=True)
 
 
-def rests(table: pd.DataFrame, k: int) -> pd.Series:
+def violations(name: str, statement: str, rows: str, slack: str, printed: bool = False) -> Claim:
+    """A bound that is proven, or printed: how often it is broken by more than rounding."""
+    count = lambda table: exactly((table.query(rows).eval(slack) < -1e-9).sum())
+    if printed:
+        return Claim(name, statement, 0.0, Region(0, 0), count, explanation=PRINTED)
+    return Claim(name, statement, None, Region(0, 0), count, theory=0.0)
+
+
+def apart(name: str, statement: str, rows: str) -> Claim:
+    """Two routes to the same times."""
+    off = lambda table: largest((table.query(rows).eval("solver / other") - 1).abs())
+    return Claim(name, f"{statement}; the largest relative difference", None, Region(0, 1e-8), off, theory=0.0)
+
+
+def of_flow(k: int) -> Iterator[Claim]:
+    """Starts of signs; times by the solver."""
+    last, power, flow = max(BLOCKS), k / 2 - 1, f"part == 'flow' and k == {k} and kind"
+    text = f"k = {k}: the solver's times from"
+    yield apart(f"k{k}/solver", f"{text} all ones against the closed form", f"{flow} != 'random'")
+    yield apart(f"k{k}/unequal", f"{text} random starts against the integral", f"{flow} == 'random'")
+    yield Claim(
+        f"k{k}/exponent",
+        f"k = {k}: 1 - T(.49)/T(0) falls as a power of n' from {min(BLOCKS)} to {last:,}; the exponent",
+        -power,
+        Region(-power - 0.1, -power + 0.1),
+        lambda table: exactly(exponent(rests(table, k).index.to_numpy(float), rests(table, k).to_numpy())),
+    )
+    yield Claim(
+        f"k{k}/limit",
+        f"k = {k}: (1 - T(.49)/T(0)) n'^(k/2 - 1) at n' = {last:,} over its limit for normal sums (ours)",
+        None,
+        Region(0.9, 1.1),
+        lambda table: exactly(rests(table, k)[last] * last**power / limit_of_scaled(k, 0.5 - GAMMA)),
+        theory=1.0,
+    )
+    yield Claim(
+        f"k{k}/share",
+        f"k = {k}: almost all of the time is spent at chance: T(.49)/T(0) at n' = {last:,}",
+        None,
+        Region(low=0.95),
+        lambda table: exactly(1 - rests(table, k)[last]),
+    )
+    text = f"k = {k}: random signs: violations of the bound that Lemmas 5 and 6 give, over n' and gamma"
+    yield violations(f"k{k}/corollary11", text, f"part == 'corollary11' and k == {k}", "bound - rest")
+
+
+def of_gaussian_starts(k: int, blocks: np.ndarray) -> Iterator[Claim]:
+    text = f"k = {k}: Gaussian starts: violations of the bound that Lemmas 5 and 6 give"
+    yield violations(f"k{k}/corollary12", text, f"part == 'corollary12' and k == {k}", "bound - rest")
+
+    def slope_of_medians(table: pd.DataFrame) -> Measured:
+        rows = part_of(table, "corollary12", k)
+        # One row for each start, one column for each n': the starts of different n' are independent.
+        sample = np.stack([np.log(rows[rows.block == block].rest.to_numpy(float)) for block in blocks], axis=1)
+        return bootstrap(sample, lambda sample: exponent(blocks, np.exp(np.median(sample, axis=0))))
+
+    yield Claim(
+        f"k{k}/corollary12-exponent",
+        f"k = {k}: Gaussian starts: the median of 1 - T(.49)/T(0) falls as a power of n'",
+        1 - k / 2,
+        Region(1 - k / 2 - 0.15, 1 - k / 2 + 0.15),
+        slope_of_medians,
+    )
+
+
+def part_of(table: pd.DataFrame, part: str, k: int) -> pd.DataFrame:
+    return table[(table.part == part) & (table.k == k)]
+
+
+def rests(table: pd.DataFrame, k: int) -> "pd.Series[float]":
     """1 - T(.49)/T(0) by the solver, over n'."""
-    rows = table[(table.part == "flow") & (table.k == k)]
+    rows = part_of(table, "flow", k)
     times = rows[rows.kind != "random"].pivot(index="block", columns="kind", values="solver")
     return 1 - times["near chance"] / times["perfect"]
 
@@ -230,44 +258,8 @@ def exponent(blocks: np.ndarray, values: np.ndarray) -> float:
     return float(np.polyfit(np.log(blocks), np.log(values), 1)[0])
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """All but the medians of Corollary 12 are exact; those have a bootstrap over starts."""
-    table = results.table()
-    measured = {}
-    for k in DEGREES:
-        flow = table[(table.part == "flow") & (table.k == k)]
-        off = (flow.solver / flow.other - 1).abs()
-        rest, last = rests(table, k), max(BLOCKS)
-        measured[f"k{k}/solver"] = exactly(float(off[flow.kind != "random"].max()))
-        measured[f"k{k}/unequal"] = exactly(float(off[flow.kind == "random"].max()))
-        measured[f"k{k}/exponent"] = exactly(exponent(rest.index.to_numpy(float), rest.to_numpy()))
-        measured[f"k{k}/limit"] = exactly(float(rest[last]) * last ** (k / 2 - 1) / limit_of_scaled(k, 0.5 - GAMMA))
-        measured[f"k{k}/share"] = exactly(float(1 - rest[last]))
-        signs = table[(table.part == "corollary11") & (table.k == k)]
-        measured[f"k{k}/corollary11"] = violations(signs.bound - signs.rest)
-    for k in GAUSSIAN_DEGREES:
-        rows = table[(table.part == "corollary12") & (table.k == k)]
-        measured[f"k{k}/corollary12"] = violations(rows.bound - rows.rest)
-        # One row for each start, one column for each n': the starts of different n' are independent.
-        sample = np.stack([np.log(rows[rows.block == block].rest.to_numpy(float)) for block in settings.blocks], axis=1)
-        slope = lambda sample: exponent(np.array(settings.blocks, float), np.exp(np.median(sample, axis=0)))
-        measured[f"k{k}/corollary12-exponent"] = Measured(slope(sample), bootstrap_interval(sample, slope))
-    for lemma in ("lemma5", "lemma6"):
-        rows = table[table.part == lemma]
-        measured |= {f"{lemma}/{name}": violations(rows[name]) for name in ("low", "high")}
-    rows = table[table.part == "lemma6"]
-    measured |= {f"lemma6/printed-{name}": violations(rows[f"printed_{name}"]) for name in ("low", "high")}
-    return measured
-
-
-def violations(slack: pd.Series) -> Measured:
-    """How often a bound is broken by more than rounding."""
-    return exactly(float((slack < -1e-9).sum()))
-
-
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Error over time; what is left of the time over n', from all ones and from Gaussian starts."""
-    table = results.table()
     figure, axes = panels(1, 3, width=3.6, height=3.0)
     draw_errors(axes[0, 0])
     draw_rests(axes[0, 1], table)
@@ -306,7 +298,7 @@ def draw_gaussian(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     """Medians and the middle 80% over Gaussian starts."""
     blocks = np.array(settings.blocks, float)
     for i, k in enumerate(GAUSSIAN_DEGREES):
-        rows = table[(table.part == "corollary12") & (table.k == k)].groupby("block").rest
+        rows = part_of(table, "corollary12", k).groupby("block").rest
         low, middle, high = (rows.quantile(q).to_numpy() for q in (0.1, 0.5, 0.9))
         bars = np.stack([middle - low, high - middle])
         axis.errorbar(blocks * 1.06**i, middle, bars, fmt="os"[i], color=ink(i)["color"], markersize=4, linewidth=0.8,

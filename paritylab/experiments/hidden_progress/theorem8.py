@@ -9,13 +9,13 @@ delta. The theorem is safe by far: at these sizes the error is 0 after a few per
 
 The proof goes by a martingale: s is what the steps so far have added to the weights, less the population gradient's
 part. It claims that |s| <= 1/2 all the time; that therefore the weights of irrelevant coordinates stay below 3/2 (Claim
-14), and that relevant ones keep their sign and grow at a steady rate (Claim 15). Every thousandth step is looked at.
+14), and that relevant ones keep their sign and grow at a steady rate (Claim 15). Every thousandth step is recorded.
 For irrelevant weights s is w(t) - w(0). For relevant ones the population's part is summed by the trapezoidal rule over
 the recorded steps, which is off by about 0.001. Errors are exact.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,16 +28,15 @@ import paritylab as pl
 from ...analysis.polynet import polynet_error
 from ...bounds import polynet_steps
 from ...figures import INKS, panels
-from ...statistics import median_interval, quantile, wilson_interval
 from ...sweep import Results
 from ...training.optimizers import block_normalized_sgd
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict, exactly
+from ..base import Claim, Region
+from ..measures import fraction, largest, least, median
 
 CASES = ((2, 3), (3, 2))
 """k and n', small enough for the theorem's own number of steps."""
-LOOK = 1000
-HOLDS: Mapping[Scale, Verdict] = {"quick": "holds"}
+EVERY = 1000
 
 
 @dataclass(frozen=True)
@@ -62,9 +61,9 @@ class Schedule(NamedTuple):
 
     @classmethod
     def of(cls, k: int, block: int, settings: Settings) -> "Schedule":
-        """The least T, rounded up to whole looks."""
+        """The least T, rounded up to whole intervals between records."""
         least = polynet_steps(block, k, error=settings.error, failure=settings.failure).value
-        steps = math.ceil(least / LOOK) * LOOK
+        steps = math.ceil(least / EVERY) * EVERY
         return cls(steps, 1 / (4 * math.sqrt(2 * steps * math.log(2 * k * block * steps / settings.failure))))
 
 
@@ -85,46 +84,15 @@ def plan(settings: Settings) -> Iterator[Plan]:
             batch=1,
             seeds=settings.seeds,
             steps=schedule.steps,
-            every=LOOK,
+            every=EVERY,
             validation=0,
             records=(pl.Weights(tuple(range(k))),),
-            record_every=LOOK,
+            record_every=EVERY,
             lanes=settings.lanes,
             # At a weight of 16 a step is some 20 units of the last place of float32: rounding would show in s.
             float64=True,
             labels={"case": case_name(k, block)},
         )
-
-
-def claims(settings: Settings) -> list[Claim]:
-    sure = 1 - settings.failure
-    return [
-        Claim(f"{case_name(k, block)}/{name}", f"k = {k}, n' = {block}: {statement}", expected, region, HOLDS)
-        for k, block in CASES
-        for name, statement, expected, region in (
-            (
-                "error",
-                f"after T = {Schedule.of(k, block, settings).steps:,} steps of one example the error is at most "
-                f"{settings.error:g}; the fraction of runs that start with a positive product",
-                sure,
-                Region(low=sure),
-            ),
-            ("martingale", "|s| stays at most 1/2; the fraction of these runs", sure, Region(low=sure)),
-            ("claim14", "Claim 14: the largest weight of an irrelevant coordinate", 1.5, Region(high=1.5)),
-            (
-                "claim15",
-                "Claim 15: relevant weights keep their sign and grow; the least lead over the claim's bound",
-                None,
-                Region(low=0),
-            ),
-            (
-                "time",
-                "the theorem is safe: the error is at most epsilon after what part of T; the median",
-                None,
-                Region(high=1),
-            ),
-        )
-    ]
 
 
 class Histories(NamedTuple):
@@ -173,33 +141,68 @@ def drift(weights: np.ndarray, rate: float, steps: np.ndarray) -> np.ndarray:
     return rate * np.concatenate([np.zeros_like(pieces[:, :1]), np.cumsum(pieces, axis=1)], axis=1)
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's interval of each fraction; order statistics for the median; the extremes are what they are."""
-    measured = {}
+def read(settings: Settings, results: Results) -> dict[tuple[int, int], Histories]:
+    return {case: histories(settings, results, *case) for case in CASES}
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
+    """Of the runs that start with a positive product."""
     for k, block in CASES:
-        name, runs = case_name(k, block), histories(settings, results, k, block)
-        good = runs.good
-        right = runs.error[good] <= settings.error
-        # The first look from which on the error stays at most epsilon.
-        settled = (np.logical_and.accumulate(right[:, ::-1], axis=1)[:, ::-1]).argmax(axis=1)
-        share = np.where(right[:, -1], runs.steps[settled], np.inf) / runs.steps[-1]
-        measured[f"{name}/error"] = fraction(right[:, -1])
-        measured[f"{name}/martingale"] = fraction(runs.martingale[good, -1] <= 0.5)
-        measured[f"{name}/claim14"] = exactly(float(np.abs(runs.weights[good][..., 1:]).max()))
-        measured[f"{name}/claim15"] = exactly(float(runs.lead[good].min()))
-        measured[f"{name}/time"] = Measured(quantile(share, 0.5), median_interval(share))
-    return measured
+        yield from of_case(k, block, settings)
 
 
-def fraction(true: np.ndarray) -> Measured:
-    return Measured(float(true.mean()), wilson_interval(int(true.sum()), len(true)))
+def of_case(k: int, block: int, settings: Settings) -> Iterator[Claim]:
+    case, name, words, sure = (k, block), case_name(k, block), f"k = {k}, n' = {block}", 1 - settings.failure
+    right = lambda data: data[case].error[data[case].good] <= settings.error
+    yield Claim(
+        f"{name}/error",
+        f"{words}: after T = {Schedule.of(k, block, settings).steps:,} steps of one example the error is at most "
+        f"{settings.error:g}; the fraction of runs that start with a positive product",
+        sure,
+        Region(low=sure),
+        lambda data: fraction(right(data)[:, -1]),
+    )
+    yield Claim(
+        f"{name}/martingale",
+        f"{words}: |s| stays at most 1/2; the fraction of these runs",
+        sure,
+        Region(low=sure),
+        lambda data: fraction(data[case].martingale[data[case].good, -1] <= 0.5),
+    )
+    yield Claim(
+        f"{name}/claim14",
+        f"{words}: Claim 14: the largest weight of an irrelevant coordinate",
+        1.5,
+        Region(high=1.5),
+        lambda data: largest(np.abs(data[case].weights[data[case].good][..., 1:])),
+    )
+    yield Claim(
+        f"{name}/claim15",
+        f"{words}: Claim 15: relevant weights keep their sign and grow; the least lead over the claim's bound",
+        None,
+        Region(low=0),
+        lambda data: least(data[case].lead[data[case].good]),
+    )
+    yield Claim(
+        f"{name}/time",
+        f"{words}: the theorem is safe: the error is at most epsilon after what part of T; the median",
+        None,
+        Region(high=1),
+        lambda data: median(settled(right(data), data[case].steps) / data[case].steps[-1]),
+    )
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def settled(right: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """The first recorded step from which on the error of each run stays at most epsilon."""
+    first = (np.logical_and.accumulate(right[:, ::-1], axis=1)[:, ::-1]).argmax(axis=1)
+    return np.where(right[:, -1], steps[first], np.inf)
+
+
+def plot(settings: Settings, data: dict[tuple[int, int], Histories]) -> dict[str, Figure]:
     """A row for each case: the error, the weights, the martingale."""
     figure, axes = panels(len(CASES), 3, width=3.4, height=2.3)
     for row, (k, block) in zip(axes, CASES, strict=True):
-        runs = histories(settings, results, k, block)
+        runs = data[k, block]
         draw_error(row[0], runs, settings)
         draw_weights(row[1], runs, Schedule.of(k, block, settings), k, block)
         draw_martingale(row[2], runs)

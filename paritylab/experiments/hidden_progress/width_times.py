@@ -1,33 +1,42 @@
-"""Times to success against the width of a ReLU network: what figures 4 (left) and 14 of hidden-progress share.
+"""Figures 4 (left) and 14 of hidden-progress: success times against the width of the network, from 1 to 3 million.
 
-Online SGD with hinge loss, batches of 128 and rate 0.1, on the parity of 3 out of n bits. A network of width r >= 3
-succeeds when it makes no mistake on 8,192 points (the paper's larger probes look at 128). Narrower ones cannot hold
-the parity; they succeed with an accuracy of at least 55% on ten batches of 128 fresh points in a row, looked at every
-10 steps, which chance does once in 10^9 times. Which of its batches the paper looks at it does not say.
+Online SGD with hinge loss, batches of 128 and rate 0.1, on the parity of 3 out of n bits: n = 40 in figure 4, n = 30,
+40 and 50 in figure 14, whose panel in the centre it is. If SGD were random search, r neurons would be r tries at once
+and the time would fall like C(n, k)/r, the green line. It does not: it levels off. Appendix C.4 concludes that there is
+no r-fold speed-up, and that a benefit of width is variance reduction: the upper tail of long times is mitigated.
+
+A network of width r >= 3 succeeds when it makes no mistake on 8,192 points (the paper's larger probes have 128).
+Narrower ones cannot hold the parity; they succeed with an accuracy of at least 55% on ten batches of 128 fresh points
+in a row, tested every 10 steps, which chance does once in 10^9 times. Which of its batches the paper tests on it does
+not say.
 
 A run that does not succeed in time counts as infinitely slow in every median and quantile of a claim; a box is drawn
-of the runs that do succeed, with their share below it.
+of the runs that do succeed, with their share below it: quartiles, whiskers of 1.5 times their distance, and crosses at
+the least and the most. The paper has 1,000 runs of every width.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS
-from ...statistics import bootstrap_interval, quantile, wilson_interval
+from ...figures import INKS, panels
+from ...statistics import quantile
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict
+from ..base import Claim, Region
+from ..measures import bootstrap, fraction
 
 K, BATCH, RATE, EVERY = 3, 128, 0.1, 10
 STREAK, ACCURACY = 10, 0.55
+RED = "#a01010"
 NARROW = 10
 """The least width from which on the time is compared with 1/r: below, many runs fail."""
 
@@ -41,10 +50,32 @@ class Settings:
     steps: int
     weak_steps: int
     """Steps of the networks that are too narrow."""
+    figure: str
+    title: str
+    panel: tuple[float, float]
+    """Width and height of a panel in inches."""
 
     @property
     def wide(self) -> tuple[int, ...]:
         return tuple(width for width, _ in self.seeds if width >= NARROW)
+
+
+QUICK_SEEDS = ((1, 40), (3, 40), (10, 40), (30, 40), (100, 40), (300, 16))
+PAPER_SEEDS = (
+    *((width, 1000) for width in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 30, 100, 300, 1000)),
+    *((3000, 300), (10_000, 100), (30_000, 50), (100_000, 25), (300_000, 10), (1_000_000, 5), (3_000_000, 3)),
+)
+"""Here the widest networks, which cost most and scatter least, have fewer runs than in the paper."""
+ONE = ("figure4-left", "A wider network is no faster search: the time levels off", (6.0, 3.4))
+SEVERAL = ("figure14", "Time against width: no parallel speed-up, but fewer long runs", (3.6, 3.0))
+FIGURE4_LEFT = {
+    "quick": Settings((40,), QUICK_SEEDS, 8_000, 8_000, *ONE),
+    "paper": Settings((40,), PAPER_SEEDS, 100_000, 20_000, *ONE),
+}
+FIGURE14 = {
+    "quick": Settings((30, 40), QUICK_SEEDS[:-1], 8_000, 8_000, *SEVERAL),
+    "paper": Settings((30, 40, 50), PAPER_SEEDS, 100_000, 20_000, *SEVERAL),
+}
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
@@ -68,106 +99,7 @@ def random_search(n: int, width: int | float) -> float:
     return math.comb(n, K) / width
 
 
-def claims_of(settings: Settings, known: Mapping[str, Verdict]) -> list[Claim]:
-    """What both figures say, for every n; `known` are the verdicts at quick scale."""
-    widest, tenth = settings.wide[-1], tenth_of(settings.wide)
-    made = []
-    for n in settings.sizes:
-        for name, text, expected, region in (
-            (
-                "no-speed-up",
-                f"the slope of log median time in log width, from r = {NARROW} to {widest}; random search has -1",
-                None,
-                Region(low=-0.5),
-            ),
-            (
-                "plateau",
-                f"the median time at width {widest} over that at width {tenth}: a wider network is hardly faster",
-                None,
-                Region(low=0.5),
-            ),
-            (
-                "random-search",
-                f"at width {widest} SGD takes longer than as many copies of random search; the quotient of the times",
-                None,
-                Region(low=1),
-            ),
-            (
-                "tail",
-                f"width mitigates the upper tail: 90th percentile over median at width {widest}, over the same at "
-                f"width {NARROW}",
-                None,
-                Region(high=1),
-            ),
-            *(
-                (
-                    f"weak/r{width}",
-                    f"a network of width {width}, which cannot hold the parity, still reaches an accuracy of 55%; the "
-                    "fraction of runs",
-                    None,
-                    Region(low=0.2),
-                )
-                for width, _ in settings.seeds
-                if width < K
-            ),
-        ):
-            where = f"n{n}/{name}"
-            recorded: Mapping[Scale, Verdict] = {"quick": known[where]} if where in known else {}
-            made.append(Claim(where, f"n = {n}: {text}", expected, region, recorded))
-    return made
-
-
-def tenth_of(widths: tuple[int, ...]) -> int:
-    """The width that is nearest to a tenth of the widest."""
-    return min(widths, key=lambda width: abs(math.log(10 * width / widths[-1])))
-
-
-def measure_all(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Bootstrap over seeds, which all widths share; Wilson's interval of each fraction."""
-    times = success_times(results)
-    measured = {}
-    for n in settings.sizes:
-        here = times[times["size"] == n]
-        grid = here[here.width >= NARROW].pivot(index="seed", columns="width", values="time")[[*settings.wide]]
-        values = grid.to_numpy(float)  # NaN where a width has fewer seeds
-        for name, statistic in statistics_of(settings.wide, n).items():
-            measured[f"n{n}/{name}"] = Measured(statistic(values), bootstrap_interval(values, statistic))
-        for width, seeds in settings.seeds:
-            if width < K:
-                reached = int(np.isfinite(here[here.width == width].time).sum())
-                measured[f"n{n}/weak/r{width}"] = Measured(reached / seeds, wilson_interval(reached, seeds))
-    return measured
-
-
-def statistics_of(widths: tuple[int, ...], n: int) -> dict[str, Callable[[np.ndarray], float]]:
-    """Each claim's number as a function of a table of times: seeds down, widths across."""
-    place, logs = widths.index(tenth_of(widths)), np.log(widths) - np.mean(np.log(widths))
-
-    def at(times: np.ndarray, column: int, q: float) -> float:
-        known = times[:, column]
-        return quantile(known[~np.isnan(known)], q)
-
-    def slope(times: np.ndarray) -> float:
-        medians = np.log([at(times, column, 0.5) for column in range(len(widths))])
-        return float(logs @ medians / (logs @ logs))
-
-    def spread(times: np.ndarray, column: int) -> float:
-        high = at(times, column, 0.9)
-        return high / at(times, column, 0.5) if math.isfinite(high) else math.inf
-
-    def tail(times: np.ndarray) -> float:
-        wide, narrow = spread(times, -1), spread(times, 0)
-        return wide / narrow if math.isfinite(wide) else math.inf
-
-    return {
-        "no-speed-up": slope,
-        "plateau": lambda times: at(times, -1, 0.5) / at(times, place, 0.5),
-        "random-search": lambda times: at(times, -1, 0.5) / random_search(n, widths[-1]),
-        "tail": tail,
-    }
-
-
-def success_times(results: Results) -> pd.DataFrame:
+def read(settings: Settings, results: Results) -> pd.DataFrame:
     """One row per run: n (as `size`), width, seed, and the time to success, infinite if there is none."""
     table = results.table()
     strong = table[table.width >= K]
@@ -185,16 +117,117 @@ def success_times(results: Results) -> pd.DataFrame:
 def end_of_streak(curve: pd.DataFrame) -> float:
     """The step at which the accuracy was high enough for the tenth time in a row; infinite if it never was."""
     curve = curve[curve.step > 0].sort_values("step")
-    good: Bool[np.ndarray, " looks"] = curve.fresh_error.to_numpy() <= 1 - ACCURACY
+    good: Bool[np.ndarray, " tests"] = curve.fresh_error.to_numpy() <= 1 - ACCURACY
     ends = np.flatnonzero(np.convolve(good, np.ones(STREAK, int), "valid") == STREAK)
     return float(curve.step.iloc[ends[0] + STREAK - 1]) if len(ends) else math.inf
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
+    for n in settings.sizes:
+        yield from claims_of(n, settings)
+
+
+def claims_of(n: int, settings: Settings) -> Iterator[Claim]:
+    """Of parities of n bits. Widths share their seeds, over which the intervals are bootstraps."""
+    widths, widest, tenth = settings.wide, settings.wide[-1], tenth_of(settings.wide)
+
+    def claim(name: str, words: str, region: Region, statistic: Callable[[np.ndarray], float]) -> Claim:
+        return Claim(
+            f"n{n}/{name}",
+            f"n = {n}: {words}",
+            None,
+            region,
+            lambda times: bootstrap(grid_of(times[times["size"] == n], widths), statistic),
+        )
+
+    yield claim(
+        "no-speed-up",
+        f"the slope of log median time in log width, from r = {NARROW} to {widest}; random search has -1",
+        Region(low=-0.5),
+        lambda grid: slope(grid, widths),
+    )
+    yield claim(
+        "plateau",
+        f"the median time at width {widest} over that at width {tenth}: a wider network is hardly faster",
+        Region(low=0.5),
+        lambda grid: at(grid, -1, 0.5) / at(grid, widths.index(tenth), 0.5),
+    )
+    yield claim(
+        "random-search",
+        f"at width {widest} SGD takes longer than as many copies of random search; the quotient of the times",
+        Region(low=1),
+        lambda grid: at(grid, -1, 0.5) / random_search(n, widest),
+    )
+    yield claim(
+        "tail",
+        f"width mitigates the upper tail: 90th percentile over median at width {widest}, over the same at width "
+        f"{NARROW}",
+        Region(high=1),
+        tail,
+    )
+    yield from (too_narrow(n, width) for width, _ in settings.seeds if width < K)
+
+
+def too_narrow(n: int, width: int) -> Claim:
+    return Claim(
+        f"n{n}/weak/r{width}",
+        f"n = {n}: a network of width {width}, which cannot hold the parity, still reaches an accuracy of 55%; the "
+        "fraction of runs",
+        None,
+        Region(low=0.2),
+        lambda times: fraction(np.isfinite(times.time[(times["size"] == n) & (times.width == width)])),
+    )
+
+
+def tenth_of(widths: tuple[int, ...]) -> int:
+    """The width that is nearest to a tenth of the widest."""
+    return min(widths, key=lambda width: abs(math.log(10 * width / widths[-1])))
+
+
+def grid_of(times: pd.DataFrame, widths: tuple[int, ...]) -> Float[np.ndarray, "seeds widths"]:
+    """The times of each seed at each width; NaN where a width has fewer seeds."""
+    return times[times.width >= NARROW].pivot(index="seed", columns="width", values="time")[[*widths]].to_numpy(float)
+
+
+def at(grid: np.ndarray, column: int, q: float) -> float:
+    """A quantile at one width."""
+    known = grid[:, column]
+    return quantile(known[~np.isnan(known)], q)
+
+
+def slope(grid: np.ndarray, widths: tuple[int, ...]) -> float:
+    """Of the logarithm of the median against the logarithm of the width."""
+    logs = np.log(widths) - np.mean(np.log(widths))
+    return float(logs @ np.log([at(grid, column, 0.5) for column in range(len(widths))]) / (logs @ logs))
+
+
+def tail(grid: np.ndarray) -> float:
+    """The 90th percentile over the median, at the widest over at the narrowest; infinite if the former is."""
+    highs, middles = ([at(grid, column, q) for column in (-1, 0)] for q in (0.9, 0.5))
+    wide, narrow = (high / middle if high < math.inf else math.inf for high, middle in zip(highs, middles, strict=True))
+    return wide / narrow if wide < math.inf else math.inf
+
+
+def plot(settings: Settings, times: pd.DataFrame) -> dict[str, Figure]:
+    """Boxes against the width, on logarithmic axes; one panel for each n."""
+    width, height = settings.panel
+    figure, axes = panels(1, len(settings.sizes), width=width, height=height)
+    for axis, n in zip(axes[0], settings.sizes, strict=True):
+        draw_boxes(axis, times[times["size"] == n], n)
+    ends = np.array([axis.get_ylim() for axis in axes[0]])
+    for axis in axes[0]:
+        axis.set_ylim(ends[:, 0].min(), ends[:, 1].max())
+    draw_legend(axes[0, -1])
+    axes[0, 0].set_ylabel("steps to success")
+    figure.suptitle(settings.title, fontsize=11)
+    return {settings.figure: figure}
 
 
 def draw_boxes(axis: Axes, times: pd.DataFrame, n: int) -> None:
     """Boxes of the times by width, crosses at least and most, and random search in green."""
     for width, runs in times.groupby("width"):
         done: Float[np.ndarray, " runs"] = runs.time[np.isfinite(runs.time)].to_numpy()
-        color = INKS[0] if width >= K else "#a01010"
+        color = INKS[0] if width >= K else RED
         draw_box(axis, int(width), done, color)
         share = f"{len(done) / len(runs):.0%}"
         axis.annotate(share, (width, 0), (0, 3), xycoords=("data", "axes fraction"), textcoords="offset points",
@@ -230,7 +263,7 @@ def draw_box(axis: Axes, width: int, times: Float[np.ndarray, " runs"], color: s
 def draw_legend(axis: Axes) -> None:
     """Says what the marks are, beside the data."""
     axis.plot([], [], "s", color=INKS[0], alpha=0.5, label="no mistake")
-    axis.plot([], [], "s", color="#a01010", alpha=0.5, label=f"r < {K}: accuracy 55%")
+    axis.plot([], [], "s", color=RED, alpha=0.5, label=f"r < {K}: accuracy 55%")
     axis.plot([], [], "x", color="0.3", label="least and most")
     axis.plot([], [], color=INKS[2], linestyle="--", marker=".", label="random search,\n$\\binom{n}{k}/r$ tries")
     axis.plot([], [], " ", label="%: share of runs\nthat succeed")

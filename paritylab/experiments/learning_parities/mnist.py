@@ -48,7 +48,8 @@ from ...networks.base import Recipe
 from ...statistics import mean_interval
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region, Scale, Verdict
+from ..base import Claim, Region
+from ..measures import mean
 
 BATCH = 128
 STRIPS = (1, 3)
@@ -108,10 +109,6 @@ SETTINGS = {
         least_single=0.88, most_apart=0.1, least_network=0.7, most_linear=0.56, least_gap=0.15, without_mnist=False,
     ),
 }  # fmt: skip
-
-
-RECORDED: dict[str, dict[Scale, Verdict]] = {"k1/similar": {"quick": "inconclusive"}}
-"""Verdicts with MNIST that are known and are not that the claim holds."""
 
 
 class Model(NamedTuple):
@@ -175,96 +172,17 @@ def plan(settings: Settings) -> Iterator[Plan]:
             )
 
 
-def claims(settings: Settings) -> list[Claim]:
-    """What the text says of the figure, of accuracies after the last epoch as means over seeds."""
-    data = data_name(settings)
-    known: dict[Scale, Verdict] = {"quick": "holds", "paper": "holds"} if data == "MNIST" else {}
-    said = lambda name: {**known, **RECORDED.get(name, {})} if known else known
-    single = [
-        Claim(
-            f"k1/{model.name}",
-            f"{data}, one digit, even or odd, {model.words}: test accuracy",
-            None,
-            Region(low=settings.least_single),
-            said(f"k1/{model.name}"),
-        )
-        for model in MODELS
-    ]
-    close = [
-        Claim(
-            "k1/similar",
-            f"{data}, one digit: the models are similar; best less worst test accuracy",
-            None,
-            Region(high=settings.most_apart),
-            said("k1/similar"),
-        ),
-        Claim(
-            "k1/ahead",
-            f"{data}, one digit: the network has a slight advantage; its test accuracy less that of the best linear "
-            "model",
-            None,
-            Region(low=0.0),
-            said("k1/ahead"),
-        ),
-    ]
-    return [*single, *close, *claims_of_three(settings, data, said)]
+class Accuracies(NamedTuple):
+    """Test accuracies: over epochs, and after the last by seed (row), k and model (columns)."""
+
+    curves: pd.DataFrame
+    last: pd.DataFrame
 
 
-def claims_of_three(settings: Settings, data: str, said: Callable[[str], dict[Scale, Verdict]]) -> list[Claim]:
-    """Strips of three digits."""
-    return [
-        Claim(
-            "k3/network",
-            f"{data}, strips of three digits: the ReLU network learns; test accuracy",
-            f"almost {PAPER_ACCURACY}",
-            Region(low=settings.least_network),
-            said("k3/network"),
-        ),
-        *(
-            Claim(
-                f"k3/{model.name}",
-                f"{data}, strips of three digits, {model.words}: barely better than chance; test accuracy",
-                None,
-                Region(high=settings.most_linear),
-                said(f"k3/{model.name}"),
-            )
-            for model in LINEAR
-        ),
-        *almost_80(settings, data),
-        Claim(
-            "k3/gap",
-            f"{data}, strips of three digits: a dramatic gap; test accuracy of the network less that of the best "
-            "linear model",
-            None,
-            Region(low=settings.least_gap),
-            said("k3/gap"),
-        ),
-    ]
-
-
-def almost_80(settings: Settings, data: str) -> list[Claim]:
-    """The paper's number is one after all of its epochs."""
-    if settings.epochs < PAPER_EPOCHS:
-        return []
-    statement = f"{data}, strips of three digits: after {PAPER_EPOCHS} epochs the network is at almost 80%"
-    return [Claim("k3/almost-80", statement, PAPER_ACCURACY, ALMOST, {"paper": "inconclusive"})]
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Student's intervals over seeds; models share the seeds, so differences are taken seed by seed."""
-    last = accuracies(results)
-    last = last[last.epoch == settings.epochs].pivot(index="seed", columns=["k", "model"], values="accuracy")
-    one, three = last[1], last[3]
-    linear = [model.name for model in LINEAR]
-    values = {f"k1/{model.name}": one[model.name] for model in MODELS}
-    values |= {
-        "k1/similar": one.max(axis=1) - one.min(axis=1),
-        "k1/ahead": one[NETWORK.name] - one[linear].max(axis=1),
-        **{f"k3/{model.name}": three[model.name] for model in MODELS},
-        **({"k3/almost-80": three[NETWORK.name]} if settings.epochs >= PAPER_EPOCHS else {}),
-        "k3/gap": three[NETWORK.name] - three[linear].max(axis=1),
-    }
-    return {name: Measured(float(each.mean()), mean_interval(each.to_numpy(float))) for name, each in values.items()}
+def read(settings: Settings, results: Results) -> Accuracies:
+    curves = accuracies(results)
+    last = curves[curves.epoch == settings.epochs].pivot(index="seed", columns=["k", "model"], values="accuracy")
+    return Accuracies(curves, last)
 
 
 def accuracies(results: Results) -> pd.DataFrame:
@@ -274,12 +192,60 @@ def accuracies(results: Results) -> pd.DataFrame:
     return curves.assign(epoch=curves.step // first, accuracy=1 - curves.fresh_error)
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def claims(settings: Settings) -> Iterator[Claim]:
+    """What the text says of the figure, of accuracies after the last epoch as means over seeds.
+
+    Models share the seeds, so differences are taken seed by seed.
+    """
+    one, three = f"{data_name(settings)}, one digit", f"{data_name(settings)}, strips of three digits"
+    for model in MODELS:
+        text = f"{one}, even or odd, {model.words}: test accuracy"
+        yield of_model(1, model, text, None, Region(low=settings.least_single))
+    yield Claim(
+        "k1/similar",
+        f"{one}: the models are similar; best less worst test accuracy",
+        None,
+        Region(high=settings.most_apart),
+        lambda data: mean(data.last[1].max(axis=1) - data.last[1].min(axis=1)),
+    )
+    yield Claim(
+        "k1/ahead",
+        f"{one}: the network has a slight advantage; its test accuracy less that of the best linear model",
+        None,
+        Region(low=0.0),
+        lambda data: mean(lead(data.last[1])),
+    )
+    text = f"{three}: the ReLU network learns; test accuracy"
+    yield of_model(3, NETWORK, text, f"almost {PAPER_ACCURACY}", Region(low=settings.least_network))
+    for model in LINEAR:
+        text = f"{three}, {model.words}: barely better than chance; test accuracy"
+        yield of_model(3, model, text, None, Region(high=settings.most_linear))
+    if settings.epochs >= PAPER_EPOCHS:  # the paper's number is one after all of its epochs
+        text = f"{three}: after {PAPER_EPOCHS} epochs the network is at almost 80%"
+        yield Claim("k3/almost-80", text, PAPER_ACCURACY, ALMOST, lambda data: mean(data.last[3][NETWORK.name]))
+    yield Claim(
+        "k3/gap",
+        f"{three}: a dramatic gap; test accuracy of the network less that of the best linear model",
+        None,
+        Region(low=settings.least_gap),
+        lambda data: mean(lead(data.last[3])),
+    )
+
+
+def of_model(k: int, model: Model, statement: str, paper: str | None, region: Region) -> Claim:
+    return Claim(f"k{k}/{model.name}", statement, paper, region, lambda data: mean(data.last[k][model.name]))
+
+
+def lead(last: pd.DataFrame) -> "pd.Series[float]":
+    """The network's accuracy less that of the best linear model, by seed."""
+    return last[NETWORK.name] - last[[model.name for model in LINEAR]].max(axis=1)
+
+
+def plot(settings: Settings, data: Accuracies) -> dict[str, Figure]:
     """The paper's layout: one digit, three digits, and below them some strips of test digits."""
     figure, axes = panels(2, 2, width=3.9, height=2.5)
-    curves = accuracies(results)
     for axis, k in zip(axes[0], STRIPS, strict=True):
-        draw(axis, k, curves[curves.k == k])
+        draw(axis, k, data.curves[data.curves.k == k])
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         axis.set_xlabel(f"epoch (of {BATCH * settings.steps_per_epoch:,} strips)")
     axes[0, 0].set_ylabel("test accuracy")

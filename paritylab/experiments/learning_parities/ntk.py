@@ -24,8 +24,9 @@ from matplotlib.figure import Figure
 
 from ...analysis import best_hinge, relu_conjugate_kernel, relu_ntk
 from ...figures import INKS, ink, panels
-from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, exactly
+from ...sweep import Call
+from ..base import Claim, Region
+from ..measures import largest, least
 
 DEGREES = (2, 3, 4)
 DRAWN = 30
@@ -64,76 +65,69 @@ def plan(settings: Settings) -> Iterator[Call]:
                 yield Call(spectrum, {"kernel": kernel, "n": n, "bias": bias}, seconds=0.1)
 
 
-def claims(settings: Settings) -> list[Claim]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """Zeros without biases; with them, none, and losses above the bound."""
     sizes = "n = " + ", ".join(map(str, settings.dimensions))
-    variances = " and ".join(map(str, settings.biases))
-    zeros = [
-        Claim(
-            f"no-biases/{kernel}",
-            f"without biases the {words} has eigenvalue exactly 0 at odd levels from 3 on ({sizes}); the largest of "
-            "them",
-            0.0,
-            Region(0.0, 0.0),
-        )
-        for kernel, words in (("tangent", "ReLU tangent kernel"), ("conjugate", "kernel of ReLU random features"))
-    ]
-    biased = [
-        Claim(
-            "no-biases/hinge",
-            f"without biases the best hinge loss of a 3-parity is 1 at any radius ({sizes}); the least of them",
-            1.0,
-            Region(1.0, 1.0),
-        ),
-        Claim(
-            "biases/odd-levels",
-            f"with biases of variance {variances} level 3 has a share of the tangent kernel's diagonal ({sizes}); the "
-            "least of them",
-            None,
-            Region(low=1e-4),
-        ),
-    ]
-    bounds = [
-        Claim(
-            f"biases/hinge/k{k}",
-            f"with biases, k = {k}: the best hinge loss over the ball of radius R is at least 1 - R / sqrt(C(n, k)) "
-            f"({sizes}); the largest fall below 1, as a fraction of R / sqrt(C(n, k))",
-            "at most 1",
-            Region(0.0, 1.0),
-        )
-        for k in DEGREES
-    ]
-    return [*zeros, *biased, *bounds]
-
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """No chance enters."""
-    table = results.table()
-    tangent = table[table.kernel == "tangent"]
-    odd = table[(table.bias == 0) & (table.level % 2 == 1) & (table.level >= 3)]
-    measured = {
-        f"no-biases/{kernel}": exactly(float(odd[odd.kernel == kernel].eigenvalue.max()))
-        for kernel in ("tangent", "conjugate")
-    }
-    third = tangent[tangent.level == 3]
-    without = third[third.bias == 0].eigenvalue
-    measured["no-biases/hinge"] = exactly(min(best_hinge(value, ENORMOUS) for value in without))
-    measured["biases/odd-levels"] = exactly(float(third[third.bias > 0].share.min()))
+    yield of_zeros("tangent", "ReLU tangent kernel", sizes)
+    yield of_zeros("conjugate", "kernel of ReLU random features", sizes)
+    yield Claim(
+        "no-biases/hinge",
+        f"without biases the best hinge loss of a 3-parity is 1 at any radius ({sizes}); the least of them",
+        None,
+        Region(1.0, 1.0),
+        lambda table: least([best_hinge(value, ENORMOUS) for value in tangent(table, 3, biases=False).eigenvalue]),
+        theory=1.0,
+    )
+    yield Claim(
+        "biases/odd-levels",
+        f"with biases of variance {' and '.join(map(str, settings.biases))} level 3 has a share of the tangent "
+        f"kernel's diagonal ({sizes}); the least of them",
+        None,
+        Region(low=1e-4),
+        lambda table: least(tangent(table, 3).share),
+    )
     for k in DEGREES:
-        rows = tangent[(tangent.level == k) & (tangent.bias > 0)]
-        measured[f"biases/hinge/k{k}"] = exactly(max(map(fall, rows.n, rows.level, rows.eigenvalue)))
-    return measured
+        yield of_bound(k, sizes)
 
 
-def fall(n: int, k: int, eigenvalue: float) -> float:
+def of_zeros(kernel: str, words: str, sizes: str) -> Claim:
+    return Claim(
+        f"no-biases/{kernel}",
+        f"without biases the {words} has eigenvalue exactly 0 at odd levels from 3 on ({sizes}); the largest of them",
+        None,
+        Region(0.0, 0.0),
+        lambda table: largest(
+            table.query(f"kernel == '{kernel}' and bias == 0 and level % 2 == 1 and level >= 3").eigenvalue
+        ),
+        theory=0.0,
+    )
+
+
+def of_bound(k: int, sizes: str) -> Claim:
+    return Claim(
+        f"biases/hinge/k{k}",
+        f"with biases, k = {k}: the best hinge loss over the ball of radius R is at least 1 - R / sqrt(C(n, k)) "
+        f"({sizes}); the largest fall below 1, as a fraction of R / sqrt(C(n, k))",
+        None,
+        Region(0.0, 1.0),
+        lambda table: largest([fall(n, k, value) for n, value in tangent(table, k)[["n", "eigenvalue"]].to_numpy()]),
+        theory="at most 1",
+    )
+
+
+def tangent(table: pd.DataFrame, level: int, biases: bool = True) -> pd.DataFrame:
+    """A level of the tangent kernels with biases, or of those without."""
+    return table[(table.kernel == "tangent") & (table.level == level) & ((table.bias > 0) == biases)]
+
+
+def fall(n: int | float, k: int, eigenvalue: float) -> float:
     """How much the best loss falls below 1, as a fraction of what the bound allows, at the worst of some radii."""
-    edge = math.sqrt(math.comb(n, k))
+    edge = math.sqrt(math.comb(int(n), k))
     return max((1 - best_hinge(eigenvalue, radius)) / (radius / edge) for radius in np.geomspace(0.1, 10 * edge, 50))
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Shares of the levels, and the best loss over the radius beside the bound."""
-    table = results.table()
     table = table[(table.kernel == "tangent") & (table.n == DRAWN)]
     figure, axes = panels(1, 2, width=3.8, height=2.8)
     draw_levels(axes[0, 0], table)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 import paritylab as pl
@@ -23,8 +24,9 @@ import paritylab as pl
 from ...cube import cube, encode
 from ...figures import INKS, ink, panels
 from ...networks.base import outputs
-from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, exactly
+from ...sweep import Call
+from ..base import Claim, Region
+from ..measures import exactly, largest, least
 
 A = (1, 5, 7, 15, 20, 21, 22, 25)
 N = 30
@@ -78,39 +80,58 @@ def plan(settings: Settings) -> Iterator[Call]:
             yield Call(sums, {"n": n, "activation": activation, "whole_cube": whole}, seconds=2.0**n / 100)
 
 
-def claims(settings: Settings) -> list[Claim]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """The two lemmas with the bounds of their proofs, and that the figure's curves have the right signs."""
     every = f"all symmetric functions, n = 1 to {settings.largest}"
-    return [
-        Claim("lemma1/on", f"sigmoids, {every}: the least sum of indicators on A", 0.84, Region(low=0.84)),
-        Claim("lemma1/off", f"sigmoids, {every}: the largest sum off A", 0.17, Region(high=0.17)),
-        Claim("lemma2/on", f"ReLUs, {every}: the least sum on A", 1.0, Region(1, 1)),
-        Claim("lemma2/off", f"ReLUs, {every}: the largest sum off A", 0.0, Region(0, 0)),
-        Claim("wrong", f"both, {every}: the number of wrong signs", 0.0, Region(0, 0)),
-        Claim("figure", "both curves have the sign of f_A at every |x|; wrong signs", 0.0, Region(0, 0)),
-    ]
+    of = lambda table, activation: table[(table.activation == activation) & table.on.notna()]
+    yield Claim(
+        "lemma1/on",
+        f"sigmoids, {every}: the least sum of indicators on A",
+        0.84,
+        Region(low=0.84),
+        lambda table: least(of(table, "sigmoid").on),
+    )
+    yield Claim(
+        "lemma1/off",
+        f"sigmoids, {every}: the largest sum off A",
+        0.17,
+        Region(high=0.17),
+        lambda table: largest(of(table, "sigmoid").off),
+    )
+    yield Claim(
+        "lemma2/on", f"ReLUs, {every}: the least sum on A", 1.0, Region(1, 1), lambda table: least(of(table, "relu").on)
+    )
+    yield Claim(
+        "lemma2/off",
+        f"ReLUs, {every}: the largest sum off A",
+        0.0,
+        Region(0, 0),
+        lambda table: largest(of(table, "relu").off),
+    )
+    yield Claim(
+        "wrong",
+        f"both, {every}: the number of wrong signs",
+        0.0,
+        Region(0, 0),
+        lambda table: exactly(table.wrong.sum()),
+    )
+    yield Claim(
+        "figure",
+        "both curves have the sign of f_A at every |x|; wrong signs",
+        0.0,
+        Region(0, 0),
+        lambda table: exactly(wrong_signs(table)),
+    )
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """No chance enters."""
-    table = results.table()
-    checked, curve = table[table.on.notna()], table[table.ones.notna()]
-    by = {name: checked[checked.activation == name] for name in ACTIVATIONS}
-    at = curve[np.isclose(curve.ones, curve.ones.round(), atol=1e-9)]
-    wrong = (at.total > 0.5) != np.isin(at.ones.round(), A)
-    return {
-        "lemma1/on": exactly(float(by["sigmoid"].on.min())),
-        "lemma1/off": exactly(float(by["sigmoid"].off.max())),
-        "lemma2/on": exactly(float(by["relu"].on.min())),
-        "lemma2/off": exactly(float(by["relu"].off.max())),
-        "wrong": exactly(float(checked.wrong.sum())),
-        "figure": exactly(float(wrong.sum())),
-    }
+def wrong_signs(table: pd.DataFrame) -> int:
+    """How many weights the drawn curves have on the wrong side of 1/2."""
+    at = table[np.isclose(table.ones, table.ones.round(), atol=1e-9)]
+    return int(((at.total > 0.5) != np.isin(at.ones.round(), A)).sum())
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Both sums over |x|, and the function itself as dots."""
-    table = results.table()
     figure, axes = panels(1, 1, width=7, height=2.8)
     axis = axes[0, 0]
     for i, (name, label) in enumerate((("sigmoid", "sigmoids"), ("relu", "ReLUs"))):

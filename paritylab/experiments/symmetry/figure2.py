@@ -10,6 +10,7 @@ at the end of the axis (60,000 epochs at n = 30) not every seed need be done.
 The true error of the second layer alone is exact (a sum over |x|), else it is on 10,000 fresh points.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -17,21 +18,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ...figures import panels
-from ...sweep import Results
 from ...training.plans import Plan
 from ...training.weight_records import UnseenMass
 from ..base import Claim, Measured, Region
-from .runs import (
-    BOTH_WAYS,
-    SymmetricTask,
-    curves,
-    draw_errors,
-    ends,
-    finish,
-    fraction_of,
-    median_of,
-    sgd,
-)
+from ..measures import fraction, median
+from .runs import BOTH_WAYS, Curves, SymmetricTask, Trained, draw_errors, finish, read as read, sgd
 
 SIMILAR = 0.05
 """Two errors are similar when they differ by less than this, a tenth of chance."""
@@ -75,67 +66,63 @@ def plan(settings: Settings) -> Iterator[Plan]:
             )
 
 
-def claims(settings: Settings) -> list[Claim]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """Section 5.1."""
-    made = []
     for n in settings.epochs:
-        for way, words in (("both", "both layers"), ("output", "the second layer alone")):
-            made.append(
-                Claim(
-                    f"n{n}/{way}/zero",
-                    f"n = m = {n}, {words}: the training error becomes 0 in the epochs of the figure; fraction of "
-                    "seeds",
-                    1.0,
-                    Region(low=0.5),
-                    {"quick": "holds", "paper": "fails"},
-                    LONG,
-                )
-            )
-        made += [
-            Claim(
-                f"n{n}/similar",
-                f"n = m = {n}: the performance of both ways is similar; median over seeds of the difference of their "
-                "true errors at the end",
-                "similar",
-                Region(high=SIMILAR),
-            ),
-            Claim(
-                f"n{n}/continues",
-                f"n = m = {n}: SGD runs on after the training error is 0, because beta > 0; among the seeds that get "
-                "there, the fraction with further updates",
-                None,
-                Region(low=0.5),
-                {"quick": "holds", "paper": "holds" if n < 60 else "inconclusive"},
-                "" if n < 60 else "Two of twenty seeds get there, which decides nothing.",
-            ),
-        ]
-    return made
+        yield becomes_zero(n, "both", "both layers")
+        yield becomes_zero(n, "output", "the second layer alone")
+        yield similar(n)
+        yield continues(n)
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's interval for fractions, order statistics for medians."""
-    last = ends(curves(results))
-    measured = {}
-    for n in settings.epochs:
-        here = last[last.n == n]
-        ways = {way: here[here.trained == way].set_index("seed") for way in ("both", "output")}
-        for way, rows in ways.items():
-            measured[f"n{n}/{way}/zero"] = fraction_of(rows.zero_epoch < float("inf"))
-        measured[f"n{n}/similar"] = median_of((ways["both"].true_error - ways["output"].true_error).abs())
-        measured[f"n{n}/continues"] = fraction_of(continued(ways["both"]))
-    return measured
+def becomes_zero(n: int, trained: Trained, words: str) -> Claim:
+    return Claim(
+        f"n{n}/{trained}/zero",
+        f"n = m = {n}, {words}: the training error becomes 0 in the epochs of the figure; fraction of seeds",
+        1.0,
+        Region(low=0.5),
+        lambda data: fraction(by_seed(data, n, trained).zero_epoch < math.inf),
+        explanation=LONG,
+    )
 
 
-def continued(rows: pd.DataFrame) -> "pd.Series[bool]":
-    done = rows[rows.zero_epoch < float("inf")]
-    return done.updates > done.updates_at_zero
+def similar(n: int) -> Claim:
+    difference = lambda both, output: (both.true_error - output.true_error).abs()
+    return Claim(
+        f"n{n}/similar",
+        f"n = m = {n}: the performance of both ways is similar; median over seeds of the difference of their "
+        "true errors at the end",
+        "similar",
+        Region(high=SIMILAR),
+        lambda data: median(difference(*(by_seed(data, n, trained) for trained in BOTH_WAYS))),
+    )
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def continues(n: int) -> Claim:
+    def measure(data: Curves) -> Measured:
+        done = by_seed(data, n, "both").loc[lambda rows: rows.zero_epoch < math.inf]
+        return fraction(done.updates > done.updates_at_zero)
+
+    return Claim(
+        f"n{n}/continues",
+        f"n = m = {n}: SGD runs on after the training error is 0, because beta > 0; among the seeds that get "
+        "there, the fraction with further updates",
+        None,
+        Region(low=0.5),
+        measure,
+        explanation="" if n < 60 else "Two of twenty seeds get there, which decides nothing.",
+    )
+
+
+def by_seed(data: Curves, n: int, trained: Trained) -> pd.DataFrame:
+    """The ends of some runs."""
+    return data.ends[(data.ends.n == n) & (data.ends.trained == trained)].set_index("seed")
+
+
+def plot(settings: Settings, data: Curves) -> dict[str, Figure]:
     """One panel per n, four curves each."""
-    curve = curves(results)
     figure, axes = panels(1, len(settings.epochs), width=4.4, height=3.0)
     for axis, n in zip(axes.flat, settings.epochs, strict=True):
-        draw_errors(axis, curve[curve.n == n])
+        draw_errors(axis, data.all[data.all.n == n])
         axis.set_title(f"n = m = {n}, h = n$^{{-6}}$, β = n³h")
     return {"figure2": finish(figure, axes, "Training both layers or the second alone: the same errors")}

@@ -5,20 +5,22 @@ are much larger than the theory suggests; all of them are larger than n^-6.
 
 With only the second layer trained, h is a unit of measure (output and beta are multiples of it): its curves are
 the same run for every h, which the paper draws three times. The paper's axes end at 16,000, 80,000 and 90,000
-epochs; runs end here when no example asks for an update.
+epochs; runs end here when no example violates the margin.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from ...figures import panels
-from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region
-from .runs import SymmetricTask, curves, draw_errors, ends, finish, fraction_of, median_of, sgd
+from ..base import Claim, Region
+from ..measures import fraction, median
+from .runs import Curves, SymmetricTask, draw_errors, finish, read as read, sgd
 
 LARGE, SMALL = 2, 4
 """The largest and the smallest step, as powers of 1/n."""
@@ -49,56 +51,54 @@ def plan(settings: Settings) -> Iterator[Plan]:
     yield sgd(SymmetricTask(n), "output", power=0, epochs=max(settings.epochs.values()), **common)
 
 
-def claims(settings: Settings) -> list[Claim]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """Section 5.2."""
     n = settings.n
-    return [
-        Claim(
-            "zero",
-            f"n = m = {n}, both layers, h = n^-2: the training error becomes 0; fraction of seeds",
-            1.0,
-            Region(low=0.75),
-        ),
-        Claim(
-            "faster",
-            f"n = m = {n}, both layers: the training error falls to 0 much faster with the larger step; median over "
-            "seeds of the epochs with h = n^-2 as a fraction of those with h = n^-4 (0 if the latter do not suffice)",
-            None,
-            Region(high=0.5),
-        ),
-        Claim(
-            "loses",
-            f"n = m = {n}: with a large step generalization ceases; median over seeds of the true error with both "
-            "layers at h = n^-2 less that with the second layer alone",
-            "large",
-            Region(low=0.05),
-        ),
-        Claim(
-            "chance",
-            f"n = m = {n}, both layers, h = n^-2: the true error is large; its median",
-            "large",
-            Region(low=0.25),
-        ),
-    ]
+    yield Claim(
+        "zero",
+        f"n = m = {n}, both layers, h = n^-2: the training error becomes 0; fraction of seeds",
+        1.0,
+        Region(low=0.75),
+        lambda data: fraction(both(data, LARGE).zero_epoch < math.inf),
+    )
+    yield Claim(
+        "faster",
+        f"n = m = {n}, both layers: the training error falls to 0 much faster with the larger step; median over "
+        "seeds of the epochs with h = n^-2 as a fraction of those with h = n^-4 (0 if the latter do not suffice)",
+        None,
+        Region(high=0.5),
+        lambda data: median(both(data, LARGE).zero_epoch / both(data, SMALL).zero_epoch),
+    )
+    yield Claim(
+        "loses",
+        f"n = m = {n}: with a large step generalization ceases; median over seeds of the true error with both "
+        "layers at h = n^-2 less that with the second layer alone",
+        "large",
+        Region(low=0.05),
+        lambda data: median(both(data, LARGE).true_error - second(data).true_error),
+    )
+    yield Claim(
+        "chance",
+        f"n = m = {n}, both layers, h = n^-2: the true error is large; its median",
+        "large",
+        Region(low=0.25),
+        lambda data: median(both(data, LARGE).true_error),
+    )
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Order statistics over seeds."""
-    last = ends(curves(results))
-    both = last[last.trained == "both"]
-    large, small = (both[both.power == power].set_index("seed") for power in (LARGE, SMALL))
-    second = last[last.trained == "output"].set_index("seed")
-    return {
-        "zero": fraction_of(large.zero_epoch < float("inf")),
-        "faster": median_of(large.zero_epoch / small.zero_epoch),
-        "loses": median_of(large.true_error - second.true_error),
-        "chance": median_of(large.true_error),
-    }
+def both(data: Curves, power: int) -> pd.DataFrame:
+    """The ends of runs of both layers at one step."""
+    return data.ends[(data.ends.trained == "both") & (data.ends.power == power)].set_index("seed")
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def second(data: Curves) -> pd.DataFrame:
+    """The ends of runs of the second layer alone."""
+    return data.ends[data.ends.trained == "output"].set_index("seed")
+
+
+def plot(settings: Settings, data: Curves) -> dict[str, Figure]:
     """One panel per step; the second layer alone is the same in each."""
-    curve = curves(results)
+    curve = data.all
     figure, axes = panels(1, len(settings.epochs), width=3.2, height=2.8)
     for axis, (power, epochs) in zip(axes.flat, settings.epochs.items(), strict=True):
         draw_errors(axis, curve[((curve.power == power) | (curve.trained == "output")) & (curve.epoch <= epochs)])

@@ -22,8 +22,10 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from ...analysis import explicit_separator, maximal_margin, parity_margin, symmetric_embedding
 from ...figures import INKS, ink, panels
-from ...sweep import Call, Results
-from ..base import Claim, Measured, Region, exactly
+from ...statistics import power_law
+from ...sweep import Call
+from ..base import Claim, Region
+from ..measures import exactly, largest, least
 
 PROVEN = 1e-9
 """How far the two sides of a margin's proof, and a margin and its closed form, may be apart, relative to it."""
@@ -60,73 +62,71 @@ def plan(settings: Settings) -> Iterator[Call]:
         yield Call(margins, {"n": n, "functions": settings.functions}, seconds=0.1)
 
 
-def claims(settings: Settings) -> list[Claim]:
-    """The lemma, that it is tight, and that its separator is all but the best."""
+def claims(settings: Settings) -> Iterator[Claim]:
+    """The lemma, that it is tight, and that its separator is all but the best.
+
+    No chance enters but the choice of random functions, which is fixed.
+    """
     every = f"n = {settings.smallest} to {settings.largest}"
-    return [
-        Claim(
-            "lower",
-            f"every symmetric function has a margin of at least a constant over sqrt(n) ({every}; parity and "
-            f"{settings.functions} random functions each); the least margin * sqrt(n)",
-            "a constant",
-            Region(low=0.25),
-        ),
-        Claim(
-            "exponent",
-            f"the margin of parity falls as n^(-1/2), no faster and no slower; slope of log margin over log n in the "
-            f"upper half of {every}",
-            -0.5,
-            Region(-0.53, -0.5),
-        ),
-        Claim(
-            "closed-form",
-            f"the margin of parity is 1 / (2 sqrt(4n - 17/6)) (ours, {every}); the largest relative deviation",
-            None,
-            Region(high=PROVEN),
-        ),
-        Claim(
-            "least",
-            f"no other function has a margin as small as parity's ({every}, random functions); the least ratio to it",
-            None,
-            Region(low=1.0),
-        ),
-        Claim(
-            "separator",
-            f"the explicit separator of Lemmas 2 and 3 is near the best for parity ({every}); the largest ratio of the "
-            "exact margin to its margin",
-            None,
-            Region(1.0, 1.01),
-        ),
-        Claim(
-            "proof",
-            "every margin comes with a proof; the largest gap between its two sides, relative to the margin",
-            None,
-            Region(high=PROVEN),
-        ),
-    ]
+    middle = (settings.smallest + settings.largest) / 2
+    yield Claim(
+        "lower",
+        f"every symmetric function has a margin of at least a constant over sqrt(n) ({every}; parity and "
+        f"{settings.functions} random functions each); the least margin * sqrt(n)",
+        "a constant",
+        Region(low=0.25),
+        lambda table: least(table.margin * np.sqrt(table.n)),
+    )
+    yield Claim(
+        "exponent",
+        f"the margin of parity falls as n^(-1/2), no faster and no slower; slope of log margin over log n in the "
+        f"upper half of {every}",
+        -0.5,
+        Region(-0.53, -0.5),
+        lambda table: exactly(slope(parity_of(table)[lambda rows: rows.n >= middle])),
+    )
+    yield Claim(
+        "closed-form",
+        f"the margin of parity is 1 / (2 sqrt(4n - 17/6)) (ours, {every}); the largest relative deviation",
+        None,
+        Region(high=PROVEN),
+        lambda table: largest((parity_of(table).margin / parity_of(table).n.map(parity_margin) - 1).abs()),
+    )
+    yield Claim(
+        "least",
+        f"no other function has a margin as small as parity's ({every}, random functions); the least ratio to it",
+        None,
+        Region(low=1.0),
+        lambda table: least((table.margin / table.n.map(parity_margin))[table.function == "random"]),
+    )
+    yield Claim(
+        "separator",
+        f"the explicit separator of Lemmas 2 and 3 is near the best for parity ({every}); the largest ratio of the "
+        "exact margin to its margin",
+        None,
+        Region(1.0, 1.01),
+        lambda table: largest(parity_of(table).margin / parity_of(table).explicit),
+    )
+    yield Claim(
+        "proof",
+        "every margin comes with a proof; the largest gap between its two sides, relative to the margin",
+        None,
+        Region(high=PROVEN),
+        lambda table: largest((table.gap / table.margin).abs()),
+    )
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """No chance enters but the choice of random functions, which is fixed."""
-    table = results.table()
-    parity = table[table.function == "parity"].sort_values("n")
-    random = table[table.function == "random"]
-    closed = parity.n.map(parity_margin)
-    upper = parity[parity.n >= (settings.smallest + settings.largest) / 2]
-    slope = np.polyfit(np.log(upper.n), np.log(upper.margin), 1)[0]
-    return {
-        "lower": exactly(float((table.margin * np.sqrt(table.n)).min())),
-        "exponent": exactly(float(slope)),
-        "closed-form": exactly(float((parity.margin / closed - 1).abs().max())),
-        "least": exactly(float((random.margin / random.n.map(parity_margin)).min())),
-        "separator": exactly(float((parity.margin / parity.explicit).max())),
-        "proof": exactly(float((table.gap / table.margin).abs().max())),
-    }
+def parity_of(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table.function == "parity"].sort_values("n")
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def slope(rows: pd.DataFrame) -> float:
+    """The exponent of the margin as a power of n."""
+    return power_law(rows.n.to_numpy(float), rows.margin.to_numpy(float)).exponent
+
+
+def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Margins over n, and the same times sqrt(n)."""
-    table = results.table()
     figure, axes = panels(1, 2, width=3.6, height=2.8)
     draw(axes[0, 0], table, np.ones_like)
     draw(axes[0, 1], table, np.sqrt)
@@ -144,7 +144,7 @@ def plot(settings: Settings, results: Results) -> dict[str, Figure]:
 
 def draw(axis: Axes, table: pd.DataFrame, scale: Callable[[np.ndarray], np.ndarray]) -> None:
     """Margins times a function of n."""
-    parity = table[table.function == "parity"].sort_values("n")
+    parity = parity_of(table)
     random = table[table.function == "random"].groupby("n").margin
     n = parity.n.to_numpy()
     times = scale(n.astype(float))

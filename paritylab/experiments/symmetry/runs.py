@@ -1,8 +1,11 @@
-"""What the experiments of the symmetry paper share: the task, both ways of training, and their curves."""
+"""What the experiments of the symmetry paper share: the task, both ways of training, and their curves.
+
+Not an experiment. It stays in this place because the names of stored runs contain that of `SymmetricTask`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,11 +17,10 @@ from matplotlib.ticker import MaxNLocator
 import paritylab as pl
 
 from ...figures import ink
-from ...statistics import median_interval, quantile, wilson_interval
+from ...sweep import Results
 from ...training.plans import Plan
 from ...training.records import AbstractRecord
 from ...training.weight_records import TrueError, WeightError
-from ..base import Measured
 
 Target = Literal["parity", "random"]
 Trained = Literal["both", "output", "random"]
@@ -94,10 +96,18 @@ def sgd(
     )
 
 
-def curves(results: Any) -> pd.DataFrame:
-    """What was recorded, with the epoch."""
+class Curves(NamedTuple):
+    """What was recorded of all runs, with the epoch, and the end of each."""
+
+    all: pd.DataFrame
+    ends: pd.DataFrame
+
+
+def read(settings: Any, results: Results) -> Curves:
+    """What the experiments on training compute their claims and figures from."""
     table = results.curves()
-    return table.assign(epoch=table.step / table["sample"])
+    table = table.assign(epoch=table.step / table["sample"])
+    return Curves(table, ends(table))
 
 
 def ends(curve: pd.DataFrame) -> pd.DataFrame:
@@ -107,18 +117,6 @@ def ends(curve: pd.DataFrame) -> pd.DataFrame:
     zero = clean.epoch.min().reindex(last.index).fillna(np.inf)
     then = clean.updates.min().reindex(last.index)
     return last.assign(zero_epoch=zero, updates_at_zero=then)
-
-
-def median_of(values: "pd.Series[float]") -> Measured:
-    """The median over seeds, with an interval from order statistics."""
-    sample = values.to_numpy(float)
-    return Measured(quantile(sample, 0.5), median_interval(sample))
-
-
-def fraction_of(hits: "pd.Series[bool]") -> Measured:
-    """The fraction of seeds, with Wilson's interval."""
-    count, total = int(hits.sum()), len(hits)
-    return Measured(count / total, wilson_interval(count, total))
 
 
 def draw_errors(

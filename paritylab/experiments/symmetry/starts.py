@@ -1,15 +1,21 @@
-"""Figures 5 and 6 of symmetry are one experiment on two functions: the symmetric start against a random one.
+"""Figures 5 and 6 of symmetry, one experiment on two functions: the symmetric start against a random one.
 
-n = 20, samples of n, n^2, n^3 and n^4 points, the paper's axes in epochs. beta = 0: with beta = n^3 h the epochs of
-the paper's axes could not be met (400 for n^2), with 0 they are. h = n^-6 for the symmetric start, as in figure 2;
-the random start (uniform in +-1/sqrt(fan-in), 4n + 3 units) and its step, 0.02, are ours: the paper prints neither.
+Figure 5 has the parity of all bits, figure 6 random symmetric functions; n = 20, samples of n, n^2, n^3 and n^4 points
+(quick: n and n^2), the paper's axes in epochs. With the symmetric start both errors become small quickly; from a random
+start a small sample is learned by heart while the true error stays near one half, and a large one is not even learned
+by heart.
+
+beta = 0: with beta = n^3 h the epochs of the paper's axes could not be met (400 for n^2), with 0 they are. h = n^-6
+for the symmetric start, as in figure 2; the random start (uniform in +-1/sqrt(fan-in), 4n + 3 units) and its step,
+0.02, are ours: the paper prints neither.
 
 After training from the symmetric start points of one weight have one label, so that the error is at most the mass of
 the weights that the sample does not contain: both are claims, on n^2 points for more seeds than the figure shows. For
 the second layer alone they are exact. With both layers and beta = 0 a run can rest on a tie, see `TIES`.
 """
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,22 +25,11 @@ from scipy.stats import binom
 
 from ...figures import panels
 from ...statistics import quantile
-from ...sweep import Results
 from ...training.plans import Plan
 from ...training.weight_records import SeenError, UnseenMass
-from ..base import Claim, Measured, Region, Scale, Verdict, exactly
-from .runs import (
-    SymmetricTask,
-    Target,
-    Trained,
-    curves,
-    draw_errors,
-    ends,
-    finish,
-    fraction_of,
-    median_of,
-    sgd,
-)
+from ..base import Claim, Measured, Region
+from ..measures import fraction, largest, least, median
+from .runs import Curves, SymmetricTask, Target, Trained, draw_errors, finish, read as read, sgd
 
 N, POWER = 20, 6
 CHANCE = 0.4
@@ -72,21 +67,54 @@ class Panel:
 
 @dataclass(frozen=True)
 class Settings:
+    figure: str
+    title: str
+    target: Target
     panels: tuple[Panel, ...]
-    seeds: int
     many: int
     """Seeds of the symmetric start on n^2 points."""
+    seeds: int = 20
     points: int = 10_000
 
 
-def plan_starts(settings: Settings, target: Target) -> Iterator[Plan]:
+def at_scales(figure: str, functions: str, target: Target, *paper: Panel) -> dict[str, Settings]:
+    """Quick settings are the same for both figures."""
+    title = f"{functions}: learned from the symmetric start, not from a random one"
+    quick = Panel(1, 2000, 100, 12_000), Panel(2, 400, 40, 2000)
+    return {
+        "quick": Settings(figure, title, target, quick, many=200),
+        "paper": Settings(figure, title, target, paper, many=600),
+    }
+
+
+FIGURE5 = at_scales(
+    "figure5",
+    "Parity of 20 bits",
+    "parity",
+    Panel(1, 12_000, 100, 60_000),
+    Panel(2, 400, 10, 2000),
+    Panel(3, 1200, 10, 1200),
+    Panel(4, 35, 1, 200),
+)
+FIGURE6 = at_scales(
+    "figure6",
+    "Random symmetric functions",
+    "random",
+    Panel(1, 450, 10, 20_000),
+    Panel(2, 180, 10, 2000),
+    Panel(3, 250, 10, 500),
+    Panel(4, 25, 1, 100),
+)
+
+
+def plan(settings: Settings) -> Iterator[Plan]:
     """Both starts on each sample size; on n^2 points the second layer alone, too."""
     for panel in settings.panels:
         many = settings.many if panel.exponent == 2 else settings.seeds
         ways: tuple[Trained, ...] = ("both", "output", "random") if panel.exponent == 2 else ("both", "random")
         for trained in ways:
             yield sgd(
-                SymmetricTask(N, target),
+                SymmetricTask(N, settings.target),
                 trained,
                 sample=N**panel.exponent,
                 power=POWER,
@@ -100,131 +128,127 @@ def plan_starts(settings: Settings, target: Target) -> Iterator[Plan]:
             )
 
 
-def claims_of_starts(settings: Settings, target: Target) -> list[Claim]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """Section 5.3: fast with the symmetric start; from a random one the sample is learned by heart, or not at all."""
-    made = []
     for panel in settings.panels:
-        start, m = f"m{panel.exponent}", f"n = {N}, m = n^{panel.exponent}"
-        large = panel.exponent == 4
-        rare = large and target != "parity"
-        learned = UNBALANCED if target != "parity" else LATE if large else ""
-        made += [
-            Claim(
-                f"{start}/ours/zero",
-                f"{m}, symmetric start: the training error becomes 0; fraction of seeds",
-                1.0,
-                Region(low=0.75),
-                "inconclusive" if rare else "holds",
-                SLOW if rare else "",
-            ),
-            no_seen_error(
-                f"{start}/ours", f"{m}, symmetric start", settings, "fails" if panel.exponent <= 2 else "holds", TIES
-            ),
-            Claim(
-                f"{start}/random/true",
-                f"{m}, random start: the true error stays near chance in all runs; the least, over seeds",
-                0.5,
-                Region(low=CHANCE),
-                "fails" if learned else "holds",
-                learned,
-            ),
-            Claim(
-                f"{start}/random/worse",
-                f"{m}: the true error from a random start is far above that from the symmetric one; median over seeds "
-                "of the difference",
-                None,
-                Region(low=0.1),
-            ),
-            by_heart(panel, m),
-        ]
-        made += small_errors(m, settings) if panel.exponent == 2 else []
-    return made
-
-
-def no_seen_error(
-    name: str, words: str, settings: Settings, recorded: Mapping[Scale, Verdict] | Verdict, explanation: str = ""
-) -> Claim:
-    statement = (
-        f"{words}, runs that came to rest: no error on weights that the sample contains; the largest, over seeds, on "
-        f"{settings.points} fresh points"
-    )
-    return Claim(f"{name}/seen", statement, 0.0, Region(0, 0), recorded, explanation)
-
-
-def by_heart(panel: Panel, m: str) -> Claim:
-    """Whether a random start nullifies the training error: on small samples, and not on large ones."""
-    if panel.exponent <= 2:
-        words = f"{m}, random start: the training error can be nullified; fraction of seeds"
-        return Claim(f"m{panel.exponent}/random/zero", words, 1.0, Region(low=0.75))
-    words = f"{m}, random start: not even the training error is nullified; fraction of seeds where it is"
-    return Claim(f"m{panel.exponent}/random/zero", words, 0.0, Region(high=0.25))
-
-
-def small_errors(m: str, settings: Settings) -> list[Claim]:
-    """How small the errors are on n^2 points, with both layers and with the second alone, where they are exact."""
-    made = [no_seen_error("m2/second", f"{m}, second layer alone", settings, "holds")]
-    for name, words in (("ours", f"{m}, symmetric start"), ("second", f"{m}, second layer alone")):
-        exact, at_most = (
-            name == "second",
-            "the true error is at most the mass of the weights that are not in the sample",
+        m = f"n = {N}, m = n^{panel.exponent}"
+        parity, largest_sample = settings.target == "parity", panel.exponent == 4
+        yield Claim(
+            f"m{panel.exponent}/ours/zero",
+            f"{m}, symmetric start: the training error becomes 0; fraction of seeds",
+            1.0,
+            Region(low=0.75),
+            without_error(panel.exponent, "both"),
+            explanation=SLOW if largest_sample and not parity else "",
         )
-        unit = "" if exact else ", in standard deviations of an error of that size on the fresh points"
-        made += [
-            Claim(f"m2/{name}/rest", f"{words}: no update is left; fraction of seeds", 1.0, Region(low=0.95)),
-            Claim(
-                f"m2/{name}/unseen",
-                f"{words}: {at_most}; the largest excess over seeds{unit}",
-                None,
-                Region(high=1e-6 if exact else 4.0),
-                "holds" if exact else "fails",
-                "" if exact else TIES,
-            ),
-            Claim(f"m2/{name}/median", f"{words}: the true error is small; its median", 0.0, Region(high=0.005)),
-            Claim(
-                f"m2/{name}/p95",
-                f"{words}: the true error is small; its 95th percentile",
-                0.0,
-                Region(high=0.01),
-                "holds" if exact else {"quick": "inconclusive", "paper": "holds"},
-            ),
-        ]
-    return made
-
-
-def measure_starts(settings: Settings, results: Results) -> dict[str, Measured]:
-    """What the ends of all runs say."""
-    return measure_ends(settings, ends(curves(results)))
-
-
-def measure_ends(settings: Settings, last: pd.DataFrame) -> dict[str, Measured]:
-    """Wilson's intervals, order statistics; extremes over the runs are what they are."""
-    measured: dict[str, Measured] = {}
-    for panel in settings.panels:
-        here = last[last.exponent == panel.exponent]
-        ours, second, random = (here[here.trained == way].set_index("seed") for way in ("both", "output", "random"))
-        found = {
-            "ours/zero": fraction_of(ours.zero_epoch < float("inf")),
-            "ours/seen": largest_seen_error(ours),
-            "random/true": exactly(float(random.true_error.min())),
-            "random/worse": median_of((random.true_error - ours.true_error).dropna()),
-            "random/zero": fraction_of(random.zero_epoch < float("inf")),
-        }
+        yield no_seen_error(panel.exponent, "ours", f"{m}, symmetric start", settings.points, TIES)
+        yield from random_start(panel.exponent, m, UNBALANCED if not parity else LATE if largest_sample else "")
         if panel.exponent == 2:
-            spread = np.sqrt(ours.unseen_mass * (1 - ours.unseen_mass) / settings.points)
-            found["second/seen"] = largest_seen_error(second)
-            for name, rows, unit in (("ours", ours, spread), ("second", second, 1.0)):
-                found[f"{name}/rest"] = fraction_of(rows.outcome == "settled")
-                found[f"{name}/unseen"] = exactly(float(((rows.true_error - rows.unseen_mass) / unit).max()))
-                found[f"{name}/median"] = median_of(rows.true_error)
-                found[f"{name}/p95"] = high_quantile(rows.true_error)
-        measured |= {f"m{panel.exponent}/{name}": value for name, value in found.items()}
-    return measured
+            yield no_seen_error(2, "second", f"{m}, second layer alone", settings.points)
+            yield from small_errors("ours", f"{m}, symmetric start", settings.points)
+            yield from small_errors("second", f"{m}, second layer alone", settings.points)
 
 
-def largest_seen_error(rows: pd.DataFrame) -> Measured:
-    """Among the runs that came to rest, or among all if none did."""
-    rested = rows[rows.outcome == "settled"]
-    return exactly(float((rows if rested.empty else rested).seen_error.max()))
+WAYS: dict[str, Trained] = {"ours": "both", "second": "output"}
+"""The names of claims about the symmetric start, and what is trained."""
+
+
+def by_seed(data: Curves, exponent: int, trained: Trained) -> pd.DataFrame:
+    """The ends of runs on samples of one size."""
+    return data.ends[(data.ends.exponent == exponent) & (data.ends.trained == trained)].set_index("seed")
+
+
+def without_error(exponent: int, trained: Trained) -> Callable[[Curves], Measured]:
+    """The fraction of seeds whose training error becomes 0."""
+    return lambda data: fraction(by_seed(data, exponent, trained).zero_epoch < math.inf)
+
+
+def random_start(exponent: int, m: str, learned: str) -> Iterator[Claim]:
+    """Errors from a random start, and the sample learned by heart: small ones, and not large ones."""
+    error = lambda data, trained: by_seed(data, exponent, trained).true_error
+    yield Claim(
+        f"m{exponent}/random/true",
+        f"{m}, random start: the true error stays near chance in all runs; the least, over seeds",
+        0.5,
+        Region(low=CHANCE),
+        lambda data: least(error(data, "random")),
+        explanation=learned,
+    )
+    yield Claim(
+        f"m{exponent}/random/worse",
+        f"{m}: the true error from a random start is far above that from the symmetric one; median over seeds "
+        "of the difference",
+        None,
+        Region(low=0.1),
+        lambda data: median((error(data, "random") - error(data, "both")).dropna()),
+    )
+    words, value, region = (
+        ("the training error can be nullified; fraction of seeds", 1.0, Region(low=0.75))
+        if exponent <= 2
+        else ("not even the training error is nullified; fraction of seeds where it is", 0.0, Region(high=0.25))
+    )
+    measure = without_error(exponent, "random")
+    yield Claim(f"m{exponent}/random/zero", f"{m}, random start: {words}", value, region, measure)
+
+
+def no_seen_error(exponent: int, name: str, words: str, points: int, explanation: str = "") -> Claim:
+    def measure(data: Curves) -> Measured:
+        """Among the runs that came to rest, or among all if none did."""
+        rows = by_seed(data, exponent, WAYS[name])
+        rested = rows[rows.outcome == "settled"]
+        return largest((rows if rested.empty else rested).seen_error)
+
+    return Claim(
+        f"m{exponent}/{name}/seen",
+        f"{words}, runs that came to rest: no error on weights that the sample contains; the largest, over seeds, on "
+        f"{points} fresh points",
+        0.0,
+        Region(0, 0),
+        measure,
+        explanation=explanation,
+    )
+
+
+def small_errors(name: str, words: str, points: int) -> Iterator[Claim]:
+    """How small the errors are on n^2 points; with the second layer alone they are exact."""
+    exact = name == "second"
+    unit = "" if exact else ", in standard deviations of an error of that size on the fresh points"
+    rows = lambda data: by_seed(data, 2, WAYS[name])
+
+    def excess(ends: pd.DataFrame) -> "pd.Series[float]":
+        mass = ends.unseen_mass
+        return (ends.true_error - mass) / (1.0 if exact else np.sqrt(mass * (1 - mass) / points))
+
+    yield Claim(
+        f"m2/{name}/rest",
+        f"{words}: no update is left; fraction of seeds",
+        1.0,
+        Region(low=0.95),
+        lambda data: fraction(rows(data).outcome == "settled"),
+    )
+    yield Claim(
+        f"m2/{name}/unseen",
+        f"{words}: the true error is at most the mass of the weights that are not in the sample; the largest excess "
+        f"over seeds{unit}",
+        None,
+        Region(high=1e-6 if exact else 4.0),
+        lambda data: largest(excess(rows(data))),
+        explanation="" if exact else TIES,
+    )
+    yield Claim(
+        f"m2/{name}/median",
+        f"{words}: the true error is small; its median",
+        0.0,
+        Region(high=0.005),
+        lambda data: median(rows(data).true_error),
+    )
+    yield Claim(
+        f"m2/{name}/p95",
+        f"{words}: the true error is small; its 95th percentile",
+        0.0,
+        Region(high=0.01),
+        lambda data: high_quantile(rows(data).true_error),
+    )
 
 
 def high_quantile(values: "pd.Series[float]", q: float = 0.95) -> Measured:
@@ -234,15 +258,14 @@ def high_quantile(values: "pd.Series[float]", q: float = 0.95) -> Measured:
     return Measured(quantile(ordered[:-1], q), (float(ordered[max(low - 1, 0)]), float(ordered[high])))
 
 
-def plot_starts(settings: Settings, results: Results, title: str) -> Figure:
+def plot(settings: Settings, data: Curves) -> dict[str, Figure]:
     """One panel per size of the sample."""
-    curve = curves(results)
     figure, axes = panels(-(-len(settings.panels) // 2), 2, width=4.0, height=2.6)
     for axis, panel in zip(axes.flat, settings.panels, strict=False):
-        here = curve[curve.exponent == panel.exponent]
+        here = data.all[data.all.exponent == panel.exponent]
         named = here.assign(trained=here.trained.replace("both", "ours"))
         draw_errors(axis, named, ("ours", "random"), until=panel.epochs)
         axis.set(title=f"n = {N}, m = n$^{panel.exponent}$ = {N**panel.exponent:,}", xlim=(0, panel.epochs))
     for axis in axes.flat[len(settings.panels) :]:
         axis.axis("off")
-    return finish(figure, axes, title)
+    return {settings.figure: finish(figure, axes, settings.title)}

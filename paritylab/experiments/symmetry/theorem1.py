@@ -18,11 +18,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ...figures import INKS, ink, panels
-from ...sweep import Results
 from ...training.plans import Plan
 from ...training.weight_records import UnseenMass
-from ..base import Claim, Measured, Region, exactly
-from .runs import SymmetricTask, curves, ends, fraction_of, sgd
+from ..base import Claim, Region
+from ..measures import fraction, largest
+from .runs import Curves, SymmetricTask, read as read, sgd
 
 N, DELTA = 20, 0.05
 LEAST = 1e-6
@@ -66,51 +66,40 @@ def promised(sample: int | float) -> float:
     return min(1.0, ((N + 1) * math.log(2) + math.log(1 / DELTA)) / sample)
 
 
-def claims(settings: Settings) -> list[Claim]:
+def claims(settings: Settings) -> Iterator[Claim]:
     """The theorem, and the step of its proof that makes it."""
-    made = [
-        Claim(
+
+    def bound(sample: int) -> Claim:
+        return Claim(
             f"m{sample}/bound",
             f"n = {N}, m = {sample}: the error exceeds {promised(sample):.3f} with probability at most {DELTA}; "
             "fraction of seeds",
             None,
             Region(high=0.1),
+            lambda data: fraction(data.ends[data.ends["sample"] == sample].true_error > promised(sample)),
         )
-        for sample in settings.samples
-    ]
-    made.append(
-        Claim(
-            "unseen",
-            f"n = {N}, m = {', '.join(map(str, settings.samples))}, runs that came to rest: the error is at most the "
-            "mass of the weights that the sample does not contain; the largest excess",
-            0.0,
-            Region(high=1e-6),
-        )
+
+    yield from map(bound, settings.samples)
+    rested = lambda data: data.ends[data.ends.outcome == "settled"]
+    yield Claim(
+        "unseen",
+        f"n = {N}, m = {', '.join(map(str, settings.samples))}, runs that came to rest: the error is at most the "
+        "mass of the weights that the sample does not contain; the largest excess",
+        None,
+        Region(high=1e-6),
+        lambda data: largest(rested(data).true_error - rested(data).unseen_mass),
+        theory=0.0,
     )
-    return made
 
 
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Wilson's intervals; the excess is exact."""
-    last = ends(curves(results))
-    measured = {}
-    for sample in settings.samples:
-        measured[f"m{sample}/bound"] = fraction_of(last[last["sample"] == sample].true_error > promised(sample))
-    rested = last[last.outcome == "settled"]
-    measured["unseen"] = exactly(float((rested.true_error - rested.unseen_mass).max()))
-    return measured
-
-
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, data: Curves) -> dict[str, Figure]:
     """Every run, the median mass of unseen weights, and the bound."""
-    last = ends(curves(results))
+    last = data.ends
     figure, axes = panels(1, 1, width=5, height=3.2)
     axis = axes[0, 0]
     spread = np.random.default_rng(0).uniform(0.93, 1.07, len(last))
-    errors = last.true_error.clip(lower=LEAST)
-    axis.plot(
-        last["sample"] * spread, errors, ".", color=INKS[0], alpha=0.4, label="true error of a run (0 at the bottom)"
-    )
+    places, words = last["sample"] * spread, "true error of a run (0 at the bottom)"
+    axis.plot(places, last.true_error.clip(lower=LEAST), ".", color=INKS[0], alpha=0.4, label=words)
     mass = last.groupby("sample").unseen_mass.median()
     axis.plot(mass.index, mass, "_", color=INKS[5], markersize=18, label="mass of unseen weights, median")
     sizes = np.geomspace(min(settings.samples), max(settings.samples), 50)

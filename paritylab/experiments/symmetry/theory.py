@@ -15,6 +15,7 @@ it may decide differently only where y w . v = beta exactly; these ties are coun
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,19 +23,14 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis import (
-    check_drift,
-    largest_step,
-    maximal_margin,
-    modified_perceptron_bounds,
-    symmetric_embedding,
-)
+from ...analysis import check_drift, largest_step, maximal_margin, modified_perceptron_bounds, symmetric_embedding
 from ...analysis.perceptron import count_ties, modified_perceptron
 from ...figures import ink, panels
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ...training.weight_records import Movement, OutputNorm, Radius
-from ..base import Claim, Measured, Region, exactly
+from ..base import Claim, Region
+from ..measures import exactly, largest, least
 from .runs import SymmetricTask, sgd
 
 SMALL = 6
@@ -150,89 +146,95 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
     )
 
 
-def claims(settings: Settings) -> list[Claim]:
+class Data(NamedTuple):
+    table: pd.DataFrame
+    curves: pd.DataFrame
+    drift: dict[str, pd.DataFrame]
+    """Ratios to the bounds of Lemma 4, for each part."""
+
+
+def read(settings: Settings, results: Results) -> Data:
+    """Extremes over all problems and runs are what they are."""
+    curves = results.curves()
+    ratios = {part: drift_ratios(curves[curves.part == part]) for part in ("small", "figure2")}
+    return Data(results.table(), curves, ratios)
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
     """The theorem, the lemma and the shortcut."""
     runs = f"n = m = {settings.n}, random functions, h = n^-6, beta = n^3 h"
     small = f"n = {SMALL}, parity, h = n^-{small_power()} and beta = R^2 h, to the end"
-    conclusions = (
-        ("moved", "movement of an embedded point"),
-        ("norm", "length of the output weights"),
-        ("updates", "number of updates"),
+    yield Claim(
+        "theorem2/updates",
+        f"Theorem 2, {settings.problems} random problems: the most updates as a fraction of the bound",
+        None,
+        Region(high=1.0),
+        lambda data: largest(data.table.updates_ratio.dropna()),
     )
-    made = [
-        Claim(
-            "theorem2/updates",
-            f"Theorem 2, {settings.problems} random problems: the most updates as a fraction of the bound",
+    yield Claim(
+        "theorem2/margin",
+        f"Theorem 2, {settings.problems} random problems: the least margin as a multiple of the bound",
+        None,
+        Region(low=1.0),
+        lambda data: least(data.table.margin_ratio.dropna()),
+    )
+    yield Claim(
+        "lemma4/small/hypothesis",
+        f"Lemma 4, {small}: h over the largest that it allows",
+        None,
+        Region(high=1),
+        lambda data: largest(data.drift["small"].hypothesis),
+    )
+    yield Claim(
+        "lemma4/small/ends",
+        f"Lemma 4, {small}: runs that do not come to rest",
+        0.0,
+        Region(0, 0),
+        lambda data: exactly((data.table[data.table.part == "small"].outcome != "settled").sum()),
+    )
+    yield from conclusions("small", small)
+    yield Claim(
+        "lemma4/figure2/hypothesis",
+        f"Lemma 4, {runs}: its condition on h is not met; the least h over the largest that it allows",
+        None,
+        Region(low=1.0),
+        lambda data: least(data.drift["figure2"].hypothesis),
+    )
+    yield from conclusions("figure2", runs, CONFIDENT)
+    yield Claim(
+        "shortcut/parted",
+        f"the perceptron with h = n^-6 in floating point and in whole numbers of h part now and then; on how many "
+        f"examples, n = {', '.join(map(str, settings.ties))}, {EXAMPLES:,} each",
+        None,
+        Region(low=1),
+        lambda data: exactly(data.table.parted.sum()),
+    )
+    yield Claim(
+        "shortcut/ties",
+        "they part only where y w . v = beta exactly; on how many other examples",
+        None,
+        Region(0, 0),
+        lambda data: exactly(data.table.parted_elsewhere.sum()),
+        theory=0.0,
+    )
+
+
+def conclusions(part: str, words: str, long: str = "") -> Iterator[Claim]:
+    """The three conclusions of Lemma 4; `long` says why output weights are longer than it has them."""
+
+    def kept(name: str, what: str) -> Claim:
+        return Claim(
+            f"lemma4/{part}/{name}",
+            f"Lemma 4, {words}: largest {what} over its bound",
             None,
             Region(high=1.0),
-        ),
-        Claim(
-            "theorem2/margin",
-            f"Theorem 2, {settings.problems} random problems: the least margin as a multiple of the bound",
-            None,
-            Region(low=1.0),
-        ),
-        Claim("lemma4/small/hypothesis", f"Lemma 4, {small}: h over the largest that it allows", None, Region(high=1)),
-        Claim("lemma4/small/ends", f"Lemma 4, {small}: runs that do not come to rest", 0.0, Region(0, 0)),
-        *(
-            Claim(f"lemma4/small/{name}", f"Lemma 4, {small}: largest {what} over its bound", None, Region(high=1.0))
-            for name, what in conclusions
-        ),
-        Claim(
-            "lemma4/figure2/hypothesis",
-            f"Lemma 4, {runs}: its condition on h is not met; the least h over the largest that it allows",
-            None,
-            Region(low=1.0),
-        ),
-        *(
-            Claim(
-                f"lemma4/figure2/{name}",
-                f"Lemma 4, {runs}: largest {what} over its bound",
-                None,
-                Region(high=1.0),
-                {"quick": "holds", "paper": "fails" if name == "norm" else "holds"},
-                CONFIDENT if name == "norm" else "",
-            )
-            for name, what in conclusions
-        ),
-        Claim(
-            "shortcut/parted",
-            f"the perceptron with h = n^-6 in floating point and in whole numbers of h part now and then; on how many "
-            f"examples, n = {', '.join(map(str, settings.ties))}, {EXAMPLES:,} each",
-            None,
-            Region(low=1),
-        ),
-        Claim(
-            "shortcut/ties",
-            "they part only where y w . v = beta exactly; on how many other examples",
-            0.0,
-            Region(0, 0),
-        ),
-    ]
-    return made
+            lambda data: largest(data.drift[part][name]),
+            explanation=long if name == "norm" else "",
+        )
 
-
-def measure(settings: Settings, results: Results) -> dict[str, Measured]:
-    """Extremes over all problems and runs: what they are."""
-    table, curve = results.table(), results.curves()
-    problems = table[table.updates_ratio.notna()]
-    measured = {
-        "theorem2/updates": exactly(float(problems.updates_ratio.max())),
-        "theorem2/margin": exactly(float(problems.margin_ratio.min())),
-    }
-    for part in ("small", "figure2"):
-        ratios = drift_ratios(curve[curve.part == part])
-        last = table[table.part == part]
-        reach = ratios.hypothesis.max() if part == "small" else ratios.hypothesis.min()
-        measured[f"lemma4/{part}/hypothesis"] = exactly(float(reach))
-        if part == "small":
-            measured["lemma4/small/ends"] = exactly(float((last.outcome != "settled").sum()))
-        measured |= {
-            f"lemma4/{part}/{name}": exactly(float(ratios[name].max())) for name in ("moved", "norm", "updates")
-        }
-    measured["shortcut/parted"] = exactly(float(table.parted.sum()))
-    measured["shortcut/ties"] = exactly(float(table.parted_elsewhere.sum()))
-    return measured
+    yield kept("moved", "movement of an embedded point")
+    yield kept("norm", "length of the output weights")
+    yield kept("updates", "number of updates")
 
 
 def drift_ratios(curve: pd.DataFrame) -> pd.DataFrame:
@@ -264,12 +266,11 @@ def drift_ratios(curve: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def plot(settings: Settings, results: Results) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Theorem 2 and the drift, as ratios to their bounds."""
-    table, curve = results.table(), results.curves()
+    curve = data.curves
     figure, axes = panels(1, 2, width=3.8, height=2.8)
-    problems = table[table.updates_ratio.notna()]
-    axes[0, 0].hist(problems.updates_ratio, bins=np.linspace(0, 1, 41), color=ink(0)["color"])
+    axes[0, 0].hist(data.table.updates_ratio.dropna(), bins=np.linspace(0, 1, 41), color=ink(0)["color"])
     axes[0, 0].set(xlabel="updates / bound", ylabel="problems", title="Theorem 2", xlim=(0, 1))
     for i, (part, words) in enumerate(
         (("small", f"n = {SMALL}, h allowed"), ("figure2", f"n = {settings.n}, n$^{{-6}}$"))

@@ -1,26 +1,19 @@
 """The easy halves that the experiments compare, their targets, and what a first layer sees of samples of them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
 import paritylab as pl
 
-from ...distributions import AbstractDistribution
-from ...targets.gates import by_pattern
-from ...training.gates import Four
-from ..base import Claim, Scale, Verdict
+from ....distributions import AbstractDistribution
+from ....targets.gates import by_pattern
+from ....training.gates import Four
 
-
-def recorded_at_quick(
-    claims: list[Claim], other: Mapping[str, Verdict] | None = None, paper: Verdict | None = None
-) -> list[Claim]:
-    """Verdicts known at the quick scale, which hold but for `other`; at the paper's scale one for all, or none yet."""
-    known = other or {}
-    whole: Mapping[Scale, Verdict] = {} if paper is None else {"paper": paper}
-    return [replace(claim, recorded={"quick": known.get(claim.name, "holds"), **whole}) for claim in claims]
+ERROR = 0.01
+"""On the uniform half, the most of a run that counts as learned layer by layer."""
 
 
 def odd_near(value: float) -> int:
@@ -67,6 +60,11 @@ def law_of(family: str, target: pl.GateProduct, share: float = 0.5) -> AbstractD
 def random_target(pairs: int, seed: int) -> pl.GateProduct:
     """Each gate OR or AND by a fair coin."""
     return pl.GateProduct(np.asarray(pl.random_gate_product(pairs, key=pl.root_key(seed)).ors, float))
+
+
+def alternating(pairs: int) -> pl.GateProduct:
+    """As many ORs as ANDs, but for one if their number is odd."""
+    return pl.GateProduct(np.where(np.arange(pairs) % 2, -1.0, 1.0))
 
 
 def signs_of(target: pl.GateProduct) -> Four:

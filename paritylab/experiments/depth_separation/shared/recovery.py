@@ -14,10 +14,11 @@ import pandas as pd
 
 import paritylab as pl
 
-from ...analysis import gate_tables, nested_signals, predicted_samples
-from ...distributions import AbstractDistribution
-from ...statistics import bootstrap_interval, size_for
-from ..base import Measured
+from ....analysis import gate_tables, nested_signals, predicted_samples
+from ....distributions import AbstractDistribution
+from ....statistics import size_for
+from ...base import Claim, Measured, within_factor
+from ...measures import bootstrap
 from .families import random_target, signs_of
 
 MULTIPLES = (0.5, 0.7, 1.0, 1.4, 2.0)
@@ -55,13 +56,21 @@ def by_multiple(rows: pd.DataFrame) -> np.ndarray:
     return rows.pivot(index="trial", columns="multiple", values="recovered").to_numpy(float)
 
 
+def multiple_of_most(recovered: np.ndarray) -> float:
+    """The multiple of the predicted size at which nine in ten recover."""
+    return size_for(recovered, MULTIPLES)
+
+
 def ratio(rows: pd.DataFrame) -> Measured:
     """The size at which nine in ten recover over the predicted one, with a bootstrap over trials."""
-    table = by_multiple(rows)
-    found = lambda sample: size_for(sample, MULTIPLES)
-    return Measured(found(table), bootstrap_interval(table, found, resamples=500))
+    return bootstrap(by_multiple(rows), multiple_of_most, resamples=500)
 
 
 def measured_size(rows: pd.DataFrame) -> float:
     """The measured size itself: the ratio times the median prediction."""
-    return ratio(rows).value * float(rows.predicted.median())
+    return multiple_of_most(by_multiple(rows)) * float(rows.predicted.median())
+
+
+def as_predicted(name: str, statement: str, of: Callable[[pd.DataFrame], pd.DataFrame]) -> Claim:
+    """The claim that some rows of a table have the size that the sign test predicts."""
+    return Claim(name, statement, None, within_factor(1.0, FACTOR), lambda table: ratio(of(table)), theory=1.0)

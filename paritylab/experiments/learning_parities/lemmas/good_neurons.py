@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import binom
 
-from ...analysis import step_table
-from ...cube import cube
+from ....analysis import step_table
+from ....cube import cube
 
 CAP = 6.0
 EPSILON = 0.25

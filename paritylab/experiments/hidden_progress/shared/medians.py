@@ -8,7 +8,9 @@ The paper checked its larger probes on 128 points. The engine looks at all 8,192
 """
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,21 +21,22 @@ from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
 import paritylab as pl
 
-from ...figures import ink
-from ...registry import SETTINGS as ARCHITECTURES
-from ...statistics import bootstrap_interval, median_interval, power_law
-from ...training.named import make_network
-from ...training.plans import Plan
-from ..base import Measured
+from ....figures import ink
+from ....registry import SETTINGS as ARCHITECTURES
+from ....statistics import median_interval, power_law
+from ....training.named import make_network
+from ....training.plans import Plan
+from ...base import Claim, Measured, Region
+from ...measures import UNKNOWN, bootstrap
+from .grid import units_of
 
 BATCH = 32
 SMALL, LARGE = 30, 60
 """Up to the first, n counts as small, and from the second on as large: exponents are compared between the two."""
-
-TRANSFORMER_WIDTHS = [1024, 8, 128]
-"""Embedding, attention, heads."""
 RESAMPLES = 400
 MARKERS = "osD^vPX"
+
+Times = Float[np.ndarray, "seeds sizes"]
 
 
 class Curves(NamedTuple):
@@ -46,6 +49,15 @@ class Curves(NamedTuple):
     degrees: tuple[int, ...]
     seeds: int
     steps: int
+
+
+Medians = dict[tuple[Curves, int], Times]
+"""The time of each seed (row) at each size, by curves and degree; infinite where a run did not learn."""
+
+
+def relu_100(sizes: tuple[int, ...], degrees: tuple[int, ...], seeds: int, steps: int) -> Curves:
+    """The network of figures 1 and 2, right."""
+    return Curves("ii", "ii", 1.0, sizes, degrees, seeds, steps)
 
 
 def plan_curves(panels: Iterable[Curves]) -> Iterator[Plan]:
@@ -63,82 +75,105 @@ def plan_curves(panels: Iterable[Curves]) -> Iterator[Plan]:
 
 
 def plan_point(curves: Curves, n: int, k: int) -> Plan:
-    name, width = ARCHITECTURES[curves.setting]
-    transformer = name == "transformer"
-    widths: Any = TRANSFORMER_WIDTHS if transformer else k if isinstance(width, str) else width
     return pl.plan(
         pl.RandomTask(pl.random_parity, (n, k)),
-        make_network(name, n, k, widths, "default" if transformer else "uniform"),
+        make_network(ARCHITECTURES[curves.setting][0], n, k, units_of(curves.setting, k), "uniform"),
         rate=curves.rate,
         batch=BATCH,
         seeds=curves.seeds,
         steps=curves.steps,
-        optimizer="adam" if transformer else "sgd",
         labels={"setting": curves.setting, "k": k},
     )
 
 
-def times_of(table: pd.DataFrame, curves: Curves, k: int) -> Float[np.ndarray, "seeds sizes"]:
-    """The time of each seed at each size; infinite if it did not learn. (Others may share its runs.)"""
+def read_curves(panels: Iterable[Curves], table: pd.DataFrame) -> Medians:
+    return {(curves, k): times_of(table, curves, k) for curves in panels for k in curves.degrees}
+
+
+def times_of(table: pd.DataFrame, curves: Curves, k: int) -> Times:
+    """(Others may share its runs.)"""
     mine = (table.setting == curves.setting) & (table.rate == curves.rate) & (table.k == k)
     rows = table[mine & (table.seed < curves.seeds)]
     wide = rows.pivot(index="seed", columns="n", values="converged_at").sort_index()
     return wide[list(curves.sizes)].to_numpy(float, na_value=np.inf)
 
 
-def known(times: Float[np.ndarray, "seeds sizes"]) -> int:
+def known(times: Times) -> int:
     """How many sizes a curve has before it halts: where the median, and its interval, end before the last step."""
     ends = [median_interval(column)[1] for column in times.T]
     return next((place for place, end in enumerate(ends) if end == np.inf), len(ends))
 
 
-def exponent(sizes: Any, times: Float[np.ndarray, "seeds sizes"]) -> float:
+def power_claims(
+    curves: Curves,
+    degrees: Sequence[int],
+    prefix: str = "",
+    words: str = "",
+    explained: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Claim]:
+    """For a way to train: the time is a power of n, and a larger one for larger k."""
+    for k in degrees:
+        yield Claim(
+            f"{prefix}k{k}/exponent",
+            f"{f'{words}, ' if words else ''}k = {k}: the time is n to the O(k); the exponent, fitted to the medians",
+            None,
+            Region(0, 2 * k),
+            partial(exponent_of, curves, k),
+        )
+    for k in degrees[1:]:
+        name = f"{prefix}k{k}/steeper"
+        yield Claim(
+            name,
+            f"{f'{words}: ' if words else ''}the exponent grows with k; that of k = {k} less that of k = {k - 1}",
+            None,
+            Region(low=0),
+            partial(growth, curves, k),
+            explanation=explained.get(name, ""),
+        )
+
+
+def exponent(sizes: Any, times: Times) -> float:
     """alpha in (median over seeds) = constant * n**alpha."""
     return power_law(np.asarray(sizes, float), np.median(times, axis=0)).exponent
 
 
-def exponent_measured(curves: Curves, times: Float[np.ndarray, "seeds sizes"]) -> Measured:
+def exponent_of(curves: Curves, k: int, data: Medians) -> Measured:
     """The exponent over the small sizes, and a bootstrap over seeds."""
+    times = data[curves, k]
     count = min(known(times), sum(n <= SMALL for n in curves.sizes))
     if count < 2:
         return UNKNOWN
     capped = np.minimum(times[:, :count], curves.steps)  # the median of few resamples is infinite
-    value = lambda sample: exponent(curves.sizes[:count], sample)
-    return Measured(value(capped), bootstrap_interval(capped, value, resamples=RESAMPLES))
+    return bootstrap(capped, lambda sample: exponent(curves.sizes[:count], sample), RESAMPLES)
 
 
-def growth_measured(
-    curves: Curves, lower: Float[np.ndarray, "seeds sizes"], higher: Float[np.ndarray, "seeds sizes"]
-) -> Measured:
-    """How much larger the exponent of the higher degree is, over the small sizes where both curves are known."""
+def growth(curves: Curves, k: int, data: Medians) -> Measured:
+    """How much larger the exponent is than that of k - 1, over the small sizes where both curves are known."""
+    lower, higher = data[curves, k - 1], data[curves, k]
     count = min(known(lower), known(higher), sum(n <= SMALL for n in curves.sizes))
     if count < 2:
         return UNKNOWN
     both = np.minimum(np.hstack([lower[:, :count], higher[:, :count]]), curves.steps)
     sizes = curves.sizes[:count]
     value = lambda sample: exponent(sizes, sample[:, count:]) - exponent(sizes, sample[:, :count])
-    return Measured(value(both), bootstrap_interval(both, value, resamples=RESAMPLES))
+    return bootstrap(both, value, RESAMPLES)
 
 
-def degradation_measured(curves: Curves, times: Float[np.ndarray, "seeds sizes"]) -> Measured:
+def degradation(curves: Curves, k: int, data: Medians) -> Measured:
     """How much larger the exponent is over the large sizes than over the small ones."""
+    times = data[curves, k]
     sizes = np.array(curves.sizes[: known(times)])
     small, large = np.flatnonzero(sizes <= SMALL), np.flatnonzero(sizes >= LARGE)
     if len(small) < 2 or len(large) < 2:
         return UNKNOWN
-    capped = np.minimum(times, curves.steps)
     value = lambda sample: exponent(sizes[large], sample[:, large]) - exponent(sizes[small], sample[:, small])
-    return Measured(value(capped), bootstrap_interval(capped, value, resamples=RESAMPLES))
+    return bootstrap(np.minimum(times, curves.steps), value, RESAMPLES)
 
 
-UNKNOWN = Measured(np.nan, (-np.inf, np.inf))
-"""Where a curve halts before its second size."""
-
-
-def draw_curves(axis: Axes, curves: Curves, table: pd.DataFrame, ticks: tuple[int, ...]) -> None:
+def draw_medians(axis: Axes, curves: Curves, data: Medians, ticks: tuple[int, ...]) -> None:
     """Medians over n, one line per degree, with 95% intervals; a curve ends where more than half do not learn."""
     for place, k in enumerate(curves.degrees):
-        times = times_of(table, curves, k)
+        times = data[curves, k]
         medians = np.median(times, axis=0)
         shown = int(np.argmax(np.append(medians, np.inf) == np.inf))
         ends = np.array([median_interval(column) for column in times[:, :shown].T]).reshape(-1, 2).T

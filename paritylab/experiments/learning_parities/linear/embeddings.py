@@ -15,9 +15,9 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Integer
 
-from ...analysis import cosine_correlations, ternary_correlations, ternary_gate_correlations
-from ...analysis.first_step import CAP
-from ...cube import cube
+from ....analysis import cosine_correlations, ternary_correlations, ternary_gate_correlations
+from ....analysis.first_step import CAP
+from ....cube import cube
 
 Embedding = Literal["relu", "fourier", "gates", "quadratic", "cubic"]
 TITLES: dict[Embedding, str] = {

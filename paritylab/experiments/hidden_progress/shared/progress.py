@@ -1,0 +1,146 @@
+"""What Figures 3 and 13 of hidden-progress share: weights that move while the error is flat, beside pure noise.
+
+Every run has a control: the same initial weights and the same points, with labels that are fair coins (flipped with
+probability 1/2). What the control's largest movement does is what n unbiased random walks do; its 95th percentile over
+seeds, step by step, is the noise band.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+import paritylab as pl
+
+from ....figures import INKS
+from ....networks.base import Recipe
+from ....training.plans import Plan
+from .curves import PLATEAU
+
+N, K = 50, 3
+RED = "#a01010"
+BAND = 0.95
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network, how it is trained, and for how long."""
+
+    name: str
+    title: str
+    network: Recipe
+    batch: int
+    rate: float
+    steps: int
+    record_every: int
+    neurons: int = 1
+
+    @property
+    def words(self) -> str:
+        return f"{self.title}, batch {self.batch}, rate {self.rate:g}"
+
+    def plans(self, seeds: int) -> Iterator[Plan]:
+        """The parity of the first bits, and the same with random labels; one program trains both."""
+        parity = pl.Uniform(pl.Parity(N, support=range(K)))
+        for labels, flip in (("parity", 0.0), ("noise", 0.5)):
+            yield pl.plan(
+                pl.FlippedLabels(parity, flip),
+                self.network,
+                batch=self.batch,
+                rate=self.rate,
+                seeds=seeds,
+                steps=self.steps,
+                records=(pl.FreshLoss(), pl.FreshError(), pl.Progress(), pl.Weights(tuple(range(self.neurons)))),
+                record_every=self.record_every,
+                lanes=8,
+                labels={"panel": self.name, "labels": labels},
+            )
+
+
+NEURON = pl.NeuronRecipe(pl.Sinusoid(K))
+CASES = (
+    Case("neuron/B1", "sinusoid neuron", NEURON, 1, 0.001, 30_000, 100),
+    Case("neuron/B4", "sinusoid neuron", NEURON, 4, 0.003, 10_000, 50),
+    Case("neuron/B32", "sinusoid neuron", NEURON, 32, 0.02, 2_000, 10),
+    Case("neuron/B512", "sinusoid neuron", NEURON, 512, 0.02, 1_500, 10),
+    Case("relu-10/B32", "ReLU, width 10", pl.MLP(10), 32, 0.5, 4_000, 20, 10),
+    Case("relu-10/B512", "ReLU, width 10", pl.MLP(10), 512, 0.2, 3_000, 20, 10),
+)
+"""The rates are not printed in the paper; at small batches they are low, for the neuron to learn."""
+
+
+def moved(curves: pd.DataFrame) -> pd.DataFrame:
+    """The curves with the largest movement of a relevant weight, and whether it is the largest of all."""
+    curves = curves.sort_values(["run", "step"])
+    weights = np.array(curves.weights.tolist())
+    run = curves.run.to_numpy()
+    starts = np.flatnonzero(np.r_[True, run[1:] != run[:-1]])
+    first = np.repeat(starts, np.diff(np.r_[starts, len(run)]))
+    far = np.abs(weights - weights[first]).max(axis=1)  # over neurons
+    relevant = far[:, :K].max(axis=1)
+    return curves.assign(relevant=relevant, leads=relevant >= far.max(axis=1))
+
+
+def noise_band(curves: pd.DataFrame) -> "pd.Series[float]":
+    """By step: the movement that 95% of the controls stay below."""
+    return curves[curves.labels == "noise"].groupby("step").progress.quantile(BAND)
+
+
+def milestones(curves: pd.DataFrame) -> pd.DataFrame:
+    """One row for each run that learned: what had happened half-way to that, and before its error dropped.
+
+    - `error`, `beyond`, `leads`: at the last record up to half of its time, the error, the progress measure as a
+      multiple of the noise band, and whether a relevant weight has moved most;
+    - `before_drop`: the progress measure as a multiple of the band at the last record before its error is below 0.4;
+    - `at_end`: the same at the end, as a multiple of the median control;
+    - `leaves`: the step from which on a relevant weight is outside of the band, as a fraction of the step of the drop.
+    """
+    control = curves[curves.labels == "noise"].groupby("step").progress
+    band, middle = control.quantile(BAND), control.median()
+    # The last record of a run is at its end, between two of the control.
+    between = lambda levels, step: np.atleast_1d(np.interp(step, levels.index, levels))
+    learned = moved(curves[(curves.labels == "parity") & (curves.outcome == "learned")])
+    rows = []
+    for _, run in learned.groupby("run"):
+        step = run.step.to_numpy()
+        rho, relevant, noise = run.progress.to_numpy(), run.relevant.to_numpy(), between(band, step)
+        dropped = np.flatnonzero(run.fresh_error < PLATEAU)
+        drop = int(dropped[0]) if len(dropped) else len(step) - 1
+        half = int(np.flatnonzero(step <= int(run.converged_at.iloc[0]) / 2)[-1])
+        inside = np.flatnonzero(relevant[: drop + 1] <= noise[: drop + 1])
+        left = min(int(inside[-1]) + 1, drop) if len(inside) else 0
+        before = max(drop - 1, 0)
+        rows.append(
+            {
+                "error": run.fresh_error.iloc[half],
+                "beyond": rho[half] / noise[half] if half else 0.0,
+                "leads": bool(run.leads.iloc[half]),
+                "before_drop": rho[before] / noise[before] if before else 0.0,
+                "at_end": rho[-1] / float(between(middle, step[-1])[0]),
+                "leaves": step[left] / max(step[drop], 1),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def drawn_seed(curves: pd.DataFrame) -> int:
+    """The first seed that has learned, or the first."""
+    learned = curves[(curves.labels == "parity") & (curves.outcome == "learned")].seed
+    return int(learned.min()) if len(learned) else 0
+
+
+def draw_weights(axis: Axes, run: pd.DataFrame, band: "pd.Series[float]") -> None:
+    """Every weight of a run by step: the relevant ones in colour, the noise band about the others grey."""
+    weights = np.array(run.weights.tolist())
+    limit = np.abs(weights[0]).max()
+    shown = band[band.index <= run.step.max()]
+    axis.fill_between(shown.index, -limit - shown, limit + shown, color="0.92", linewidth=0, zorder=0)
+    for neuron in range(weights.shape[1]):
+        axis.plot(run.step, weights[:, neuron, K:], color="0.6", linewidth=0.4, zorder=1)
+    for neuron in range(weights.shape[1]):
+        style = ("-", "--", ":")
+        for i in range(K):
+            color = INKS[neuron % len(INKS)] if weights.shape[1] > 1 else INKS[i]
+            axis.plot(run.step, weights[:, neuron, i], style[i], color=color, linewidth=1.2, zorder=2)
