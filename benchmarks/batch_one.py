@@ -15,8 +15,8 @@ import torch
 
 import paritylab as pl
 from paritylab.bench.throughput import machine
-from paritylab.experiments.symmetry.runs import SymmetricTask
-from paritylab.training.crew import work_through
+from paritylab.experiments.symmetry.shared.runs import SymmetricTask
+from paritylab.training.host.workers import work_through
 
 N, SEEDS, ROUNDS, EPOCHS = 30, 32, 5, 2000
 WIDTH, H = 4 * N + 3, float(N) ** -6
@@ -89,7 +89,7 @@ def by_hand() -> Engine:
 def jumps(block: int) -> tuple[Engine, list[float]]:
     """All seeds through the engine; also the share of examples that asked for an update."""
     plan = pl.plan(
-        SymmetricTask(N), pl.Staircase(WIDTH), rate=H, loss=pl.Confidence(BETA, block=block), batch=1, sample=N,
+        SymmetricTask(N), pl.networks.Staircase(WIDTH), rate=H, loss=pl.training.Confidence(BETA, block=block), batch=1, sample=N,
         seeds=SEEDS, steps=N * EPOCHS, every=100 * N, validation=0, float64=True, lanes=SEEDS // 2, keep=True,
     )  # fmt: skip
     work_through(plan.ensemble, seconds=0)  # compiles

@@ -12,8 +12,8 @@ from .distributions.random import with_noise
 from .registry import NETWORKS, TARGETS, TRAIN_DEFAULTS, WITHOUT_DEGREE, nearest
 from .targets.parity import check_size
 from .training.named import make_network, takes_degree
-from .training.once import once_for_a_shape
 from .training.plans import Plan, Task
+from .training.rules.once import once_for_a_shape
 from .training.train import plan
 
 
@@ -82,14 +82,14 @@ def make_task(target: str, n: int, k: int, support: list[int] | None, noise: flo
     if support is not None and target != "parity":
         raise ValueError(f"--support goes with the target parity, got {echo(target)}.")
     fixed = {
-        "full-parity": lambda: pl.full_parity(n),
+        "full-parity": lambda: pl.targets.full_parity(n),
         "majority": lambda: pl.majority(n),
         "parity": lambda: pl.Parity(n, support or ()),
     }
     drawn = {
         "parity": pl.RandomTask(pl.random_parity, (n, k), noise),
-        "disjoint-parity": pl.RandomTask(pl.random_disjoint_parity, (n, k), noise),
-        "random-symmetric": pl.RandomTask(pl.random_symmetric, (n,), noise),
+        "disjoint-parity": pl.RandomTask(pl.targets.random_disjoint_parity, (n, k), noise),
+        "random-symmetric": pl.RandomTask(pl.targets.random_symmetric, (n,), noise),
     }
     if "parity" in target and target != "full-parity" and support is None:
         check_size(n, k)

@@ -22,7 +22,7 @@ class Status(NamedTuple):
     seconds_left: float
 
 
-class Progress(NamedTuple):
+class SweepStatus(NamedTuple):
     """How far a sweep is. `seconds_left` supposes that things go on as they went so far."""
 
     runs_done: int
@@ -66,7 +66,7 @@ def progress_bar(quiet: bool = False) -> Iterator[Callable[[Status], None] | Non
 
 
 @contextmanager
-def sweep_bar(quiet: bool = False, words: Callable[[], str] = str) -> Iterator[Callable[[Progress], None] | None]:
+def sweep_bar(quiet: bool = False, words: Callable[[], str] = str) -> Iterator[Callable[[SweepStatus], None] | None]:
     """A bar for a sweep; its estimate supposes that things go on as they went so far.
 
     `words` says what is to be added to the estimate.
@@ -76,7 +76,7 @@ def sweep_bar(quiet: bool = False, words: Callable[[], str] = str) -> Iterator[C
         return
     with bar("{task.fields[left]}") as (progress, task):
 
-        def watch(status: Progress) -> None:
+        def watch(status: SweepStatus) -> None:
             known = status.seconds_left == status.seconds_left
             left = f"about {duration(status.seconds_left)} left" if known else "starting workers, compiling"
             if status.waiting:

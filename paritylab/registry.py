@@ -31,12 +31,12 @@ NETWORKS = {
     ),
     "triangle-mlp": NetworkEntry("MLP", "TriangleWave", "(ix) width 1", "two layers, infinite zigzag", 1),
     "sinusoid-mlp": NetworkEntry("MLP", "Sinusoid", "(x) width 1", "two layers, sinusoid", 1),
-    "zigzag-neuron": NetworkEntry("NeuronRecipe", "Zigzag", "(xi)", "one neuron, k-zigzag"),
+    "zigzag-neuron": NetworkEntry("Neuron", "Zigzag", "(xi)", "one neuron, k-zigzag"),
     "oscillating-neuron": NetworkEntry(
-        "NeuronRecipe", "OscillatingPolynomial", "(xii)", "one neuron, oscillating polynomial"
+        "Neuron", "OscillatingPolynomial", "(xii)", "one neuron, oscillating polynomial"
     ),
-    "triangle-neuron": NetworkEntry("NeuronRecipe", "TriangleWave", "(xiii)", "one neuron, infinite zigzag"),
-    "sinusoid-neuron": NetworkEntry("NeuronRecipe", "Sinusoid", "(xiv)", "one neuron, sinusoid"),
+    "triangle-neuron": NetworkEntry("Neuron", "TriangleWave", "(xiii)", "one neuron, infinite zigzag"),
+    "sinusoid-neuron": NetworkEntry("Neuron", "Sinusoid", "(xiv)", "one neuron, sinusoid"),
     "polynet": NetworkEntry("PolyNet", None, "(xv)", "product of k affine functions"),
     "disjoint-polynet": NetworkEntry(
         "DisjointPolyNet", None, "Section 4.1", "product of k linear functions of k blocks"

@@ -129,3 +129,10 @@ def cores() -> list[int]:
             f"PARITYLAB_CORES is a whole number from 1 to {MOST_CORES}, got {given!r}. Unset it to use all cores."
         )
     return there[: int(given)]
+
+
+@contextlib.contextmanager
+def precision(float64: bool) -> Iterator[None]:
+    """float32 matrix products in full (the default of recent GPUs is less), and float64 only on request."""
+    with jax.enable_x64(float64), jax.default_matmul_precision("float32"):
+        yield

@@ -45,10 +45,10 @@ def pytest_collection_finish(session):
     what was imported stays: whoever looks for what nobody uses any more need not look there.
     """
     if session.config.option.markexpr != "acceptance":
-        from paritylab.training import crew
+        from paritylab.training.host import sizing
 
-        _, _, budget = crew.LANES["cpu"]
-        crew.LANES["cpu"] = (LANES, LANES, budget)
+        _, _, budget = sizing.LANES["cpu"]
+        sizing.LANES["cpu"] = (LANES, LANES, budget)
     gc.collect()
     gc.freeze()
 

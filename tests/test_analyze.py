@@ -9,9 +9,10 @@ import os
 import pytest
 from typer.testing import CliRunner
 
-from paritylab import analysis, bounds, parity_circuit
+from paritylab import analysis, bounds
 from paritylab.cli import app
 from paritylab.registry import BOUNDS
+from paritylab.targets import parity_circuit
 
 
 def run(*words):

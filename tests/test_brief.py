@@ -8,7 +8,7 @@ from paritylab.brief import brief
 
 def test_things_in_a_few_words():
     assert brief(pl.MLP(4)).startswith("MLP(widths=(4,), activation=relu")
-    assert brief(pl.Hinge()) == "Hinge(margin=1.0)" and brief(pl.square_loss) == "square_loss"
+    assert brief(pl.Hinge()) == "Hinge(margin=1.0)" and brief(pl.training.square_loss) == "square_loss"
     expected = "RandomTask(target=random_parity, arguments=(5, 2), noise=0.0)"
     assert brief(pl.RandomTask(pl.random_parity, (5, 2))) == expected
     assert brief(pl.Uniform(pl.Parity(6, (0, 3)))) == "Uniform(target=Parity(n=6, mask={0, 3}))"

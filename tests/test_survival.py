@@ -9,8 +9,8 @@ from scipy.stats import binom
 
 from paritylab.statistics import median_interval
 from paritylab.survival import CensoredTimes
-from paritylab.training.outcomes import Outcome
-from paritylab.training.races import Races
+from paritylab.training.host.early_stopping import Races
+from paritylab.training.rules.outcomes import Outcome
 
 EVERY, PLATEAU, SCALE = 10, 40, 120
 REPETITIONS = 2000

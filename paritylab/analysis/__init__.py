@@ -1,40 +1,53 @@
-"""WHAT CAME OUT, exactly: Fourier analysis, population gradients, correlations, margins, kernels."""
+"""WHAT CAME OUT, exactly: Fourier analysis, population gradients, margins, kernels."""
 
-from .correlations import (
-    Audit as Audit,
-    audit as audit,
-    correlation_intervals as correlation_intervals,
-    influences as influences,
-    label_gap as label_gap,
-    node_correlations as node_correlations,
-    reveals_gates as reveals_gates,
-)
-from .counts import (
-    CountLaw as CountLaw,
-    count_law as count_law,
-)
-from .exact_start import (
-    AfterFirstStep as AfterFirstStep,
-    StepTable as StepTable,
-    step_table as step_table,
-)
-from .feature_correlations import (
-    cosine_correlations as cosine_correlations,
-    ternary_correlations as ternary_correlations,
-    ternary_gate_correlations as ternary_gate_correlations,
-)
-from .first_step import (
+from .first_step.exact import (
     FirstStep as FirstStep,
     first_correlations as first_correlations,
     first_step as first_step,
     first_step_quality as first_step_quality,
 )
-from .fourier import (
+from .first_step.feature_correlations import (
+    cosine_correlations as cosine_correlations,
+    ternary_correlations as ternary_correlations,
+    ternary_gate_correlations as ternary_gate_correlations,
+)
+from .first_step.sign_weights import (
+    OneStepMLP as OneStepMLP,
+    first_rate as first_rate,
+    parity_outputs as parity_outputs,
+    presence_probability as presence_probability,
+    sampled_correlations as sampled_correlations,
+    sign_correlations as sign_correlations,
+)
+from .first_step.ternary import (
+    AfterFirstStep as AfterFirstStep,
+    StepTable as StepTable,
+    step_table as step_table,
+)
+from .fourier.heavy import (
+    Heavy as Heavy,
+    heavy_coefficients as heavy_coefficients,
+)
+from .fourier.krawtchouk import (
+    SymmetricSpectrum as SymmetricSpectrum,
+    symmetric_spectrum as symmetric_spectrum,
+)
+from .fourier.majority import (
+    exact_majority_coefficient as exact_majority_coefficient,
+    lemma1 as lemma1,
+    majority_coefficients as majority_coefficients,
+    majority_weight as majority_weight,
+)
+from .fourier.spectrum import (
     Spectrum as Spectrum,
     spectrum as spectrum,
     table_of as table_of,
 )
-from .gaps import (
+from .fourier.transform import (
+    coefficients as coefficients,
+    walsh_hadamard as walsh_hadamard,
+)
+from .gradients.gaps import (
     FourierGap as FourierGap,
     fourier_gap as fourier_gap,
     gap_of_gradient as gap_of_gradient,
@@ -43,20 +56,7 @@ from .gaps import (
     samples_to_detect as samples_to_detect,
     weak_gap as weak_gap,
 )
-from .gradient_flow import (
-    Lemma5 as Lemma5,
-    Shares as Shares,
-    equal_time as equal_time,
-    flow_times as flow_times,
-    lemma5 as lemma5,
-    limit_of_scaled as limit_of_scaled,
-    real_share_bound as real_share_bound,
-    real_shares as real_shares,
-    sign_share_bound as sign_share_bound,
-    sign_shares as sign_shares,
-    time_to_gain as time_to_gain,
-)
-from .gradients import (
+from .gradients.population import (
     NeuronGradient as NeuronGradient,
     gradient_by_enumeration as gradient_by_enumeration,
     gradient_of_polynomial as gradient_of_polynomial,
@@ -64,15 +64,28 @@ from .gradients import (
     population_gradient as population_gradient,
     slope_polynomial as slope_polynomial,
 )
-from .heavy import (
-    Heavy as Heavy,
-    heavy_coefficients as heavy_coefficients,
+from .gradients.routes import (
+    Routed as Routed,
+    neuron_gradient as neuron_gradient,
 )
-from .hinge_ball import (
+from .gradients.sums import (
+    exact_gradient_by_sums as exact_gradient_by_sums,
+    gradient_by_sums as gradient_by_sums,
+    signed_law as signed_law,
+)
+from .gradients.symmetric_zeros import (
+    zero_by_symmetry as zero_by_symmetry,
+)
+from .gradients.thresholds import (
+    Integrated as Integrated,
+    gradient_of_threshold as gradient_of_threshold,
+    sign_coefficients as sign_coefficients,
+)
+from .kernels.hinge_ball import (
     HingeOptimum as HingeOptimum,
     best_hinge_over_ball as best_hinge_over_ball,
 )
-from .kernels import (
+from .kernels.networks import (
     SupportVectorMachine as SupportVectorMachine,
     conjugate_kernel as conjugate_kernel,
     level_eigenvalues as level_eigenvalues,
@@ -81,15 +94,15 @@ from .kernels import (
     support_vector_machine as support_vector_machine,
     tangent_kernel as tangent_kernel,
 )
-from .krawtchouk import (
-    SymmetricSpectrum as SymmetricSpectrum,
-    symmetric_spectrum as symmetric_spectrum,
-)
-from .majority import (
-    exact_majority_coefficient as exact_majority_coefficient,
-    lemma1 as lemma1,
-    majority_coefficients as majority_coefficients,
-    majority_weight as majority_weight,
+from .kernels.relu import (
+    ReluKernel as ReluKernel,
+    arc_cosine_0 as arc_cosine_0,
+    arc_cosine_1 as arc_cosine_1,
+    best_hinge as best_hinge,
+    gaussian_eigenvalues as gaussian_eigenvalues,
+    mlp_ntk as mlp_ntk,
+    relu_conjugate_kernel as relu_conjugate_kernel,
+    relu_ntk as relu_ntk,
 )
 from .margins import (
     Drift as Drift,
@@ -105,18 +118,7 @@ from .margins import (
     perceptron_bound as perceptron_bound,
     symmetric_embedding as symmetric_embedding,
 )
-from .one_step import (
-    OneStepMLP as OneStepMLP,
-    first_rate as first_rate,
-    parity_outputs as parity_outputs,
-    presence_probability as presence_probability,
-    sampled_correlations as sampled_correlations,
-    sign_correlations as sign_correlations,
-)
-from .perceptron import (
-    streamed_perceptron as streamed_perceptron,
-)
-from .polynet import (
+from .polynet.errors import (
     Lemma6 as Lemma6,
     SignMeans as SignMeans,
     disjoint_error as disjoint_error,
@@ -128,55 +130,16 @@ from .polynet import (
     sign_error as sign_error,
     sign_means as sign_means,
 )
-from .relu_kernels import (
-    ReluKernel as ReluKernel,
-    arc_cosine_0 as arc_cosine_0,
-    arc_cosine_1 as arc_cosine_1,
-    best_hinge as best_hinge,
-    gaussian_eigenvalues as gaussian_eigenvalues,
-    mlp_ntk as mlp_ntk,
-    relu_conjugate_kernel as relu_conjugate_kernel,
-    relu_ntk as relu_ntk,
-)
-from .routes import (
-    Routed as Routed,
-    neuron_gradient as neuron_gradient,
-)
-from .second_layer import (
-    hidden_outputs as hidden_outputs,
-    least_squares_output as least_squares_output,
-    one_step_layer as one_step_layer,
-    sharp_embedding as sharp_embedding,
-    sign_parity as sign_parity,
-    with_output as with_output,
-)
-from .sign_test import (
-    failure_probability as failure_probability,
-    predicted_samples as predicted_samples,
-    signal_to_noise as signal_to_noise,
-    smallest_sample as smallest_sample,
-)
-from .sums import (
-    exact_gradient_by_sums as exact_gradient_by_sums,
-    gradient_by_sums as gradient_by_sums,
-    signed_law as signed_law,
-)
-from .symmetric_zeros import (
-    zero_by_symmetry as zero_by_symmetry,
-)
-from .tables import (
-    GateTables as GateTables,
-    enumerated_tables as enumerated_tables,
-    gate_tables as gate_tables,
-    nested_signals as nested_signals,
-    sampled_tables as sampled_tables,
-)
-from .thresholds import (
-    Integrated as Integrated,
-    gradient_of_threshold as gradient_of_threshold,
-    sign_coefficients as sign_coefficients,
-)
-from .transform import (
-    coefficients as coefficients,
-    walsh_hadamard as walsh_hadamard,
+from .polynet.gradient_flow import (
+    Lemma5 as Lemma5,
+    Shares as Shares,
+    equal_time as equal_time,
+    flow_times as flow_times,
+    lemma5 as lemma5,
+    limit_of_scaled as limit_of_scaled,
+    real_share_bound as real_share_bound,
+    real_shares as real_shares,
+    sign_share_bound as sign_share_bound,
+    sign_shares as sign_shares,
+    time_to_gain as time_to_gain,
 )

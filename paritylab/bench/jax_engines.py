@@ -12,7 +12,8 @@ import numpy as np
 import paritylab as pl
 
 from ..cube import random_signs
-from ..training.crew import precision, work_through
+from ..runtime import precision
+from ..training.host.workers import work_through
 from ..training.train import plan
 from .cases import EVERY, VALIDATION, Case, Timed
 
@@ -80,7 +81,7 @@ def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
     parameters = jax.jit(jax.vmap(lambda key: _parameters(case, key)))(keys)
     points = random_signs(jr.key(1), VALIDATION, case.n)
     ready: set[int] = set()
-    """Numbers of steps that are compiled."""
+    """Leaves of steps that are compiled."""
 
     def timed(steps: int) -> Timed:
         steps = max(EVERY, steps // EVERY * EVERY)

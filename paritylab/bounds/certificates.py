@@ -112,7 +112,8 @@ def activation_bounds(
 def uniform_part(distribution: AbstractDistribution) -> Uniform:
     """The distribution itself where it is uniform, or the uniform part of a mixture.
 
-    >>> from paritylab import GateProduct, equal_gates, separation
+    >>> from paritylab import GateProduct
+    >>> from paritylab.distributions import equal_gates, separation
     >>> uniform_part(separation(equal_gates(GateProduct(("OR",))))).n
     2
     """

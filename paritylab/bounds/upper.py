@@ -7,8 +7,8 @@ constant is an argument that defaults to 1; the value is then a scale, not a pro
 
 import math
 
-from ..analysis.majority import majority_coefficients
-from ..analysis.polynet import last_place
+from ..analysis.fourier.majority import majority_coefficients
+from ..analysis.polynet.errors import last_place
 from .base import Assumption, Bound, Part, check_positive, check_subset_size, number
 
 

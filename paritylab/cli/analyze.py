@@ -7,7 +7,7 @@ import typer
 
 from ..progress import duration
 from ..registry import WITHOUT_DEGREE
-from .app import AsJson, OutFolder, app, kind_to_wrong_input, numbers, refuse_unused, whole_numbers
+from .app import AsJson, OutFolder, app, exit_2_on_bad_input, numbers, refuse_unused, whole_numbers
 from .printing import deliver, shown, table
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LARGEST_MARGIN, LONG_MARGIN = 1000, 500
 
 
 def kept_in_32_bits(seed: int) -> int:
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         if not 0 <= seed < 2**32:
             raise ValueError(f"--seed is a whole number from 0 to {2**32 - 1}, got {seed}.")
     return seed
@@ -53,7 +53,7 @@ def fourier(
     as_json: AsJson = False,
 ) -> None:
     """Weight by level, influences, noise stability and degree of a target."""
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         from ..analysis import spectrum, symmetric_spectrum
         from ..figures import plot_bars
         from ..targets import Symmetric
@@ -95,7 +95,7 @@ def gap(
     as_json: AsJson = False,
 ) -> None:
     """The exact population gradient of one neuron on a k-parity, and its Fourier gap."""
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         import numpy as np
 
         import paritylab as pl
@@ -112,7 +112,7 @@ def gap(
         if not math.isfinite(bias):
             raise ValueError(f"--bias is a finite number, got {bias}.")
         known = {name: getattr(pl, name) for name in ("relu", "relu6", "sigmoid", "square")}
-        slope = one_of("activation", activation, known | {"sinusoid": pl.Sinusoid(k)})
+        slope = one_of("activation", activation, known | {"sinusoid": pl.networks.Sinusoid(k)})
         drawn = drawn_weights(weights, n, seed)
         found = neuron_gradient(drawn, slope, range(k), bias=bias)
         relevant, irrelevant, own = (zero_by_symmetry(drawn, slope, size, bias=bias) for size in (k - 1, k + 1, k))
@@ -168,8 +168,8 @@ def correlation(
     as_json: AsJson = False,
 ) -> None:
     """Local correlation: how much each gate of a circuit tells about the label, and what layerwise training needs."""
-    with kind_to_wrong_input():
-        from ..analysis import audit
+    with exit_2_on_bad_input():
+        from ..circuits import audit
 
         if not 0 < failure < 1:
             raise ValueError(f"--failure is a probability between 0 and 1, got {failure}.")
@@ -258,8 +258,8 @@ def picture_of_gates(target: Any, found: Any, colour: str) -> Any:
 
 def recovered_gates(target: Any, found: Any) -> "np.ndarray":
     """Which gates the population form of Algorithm 1 recovers, up to their signs."""
-    from ..training import TreePatterns, follow, learn_circuits
-    from ..training.gates import Towards
+    from ..circuits import TreePatterns, follow, learn_circuits
+    from ..circuits.gate_training import Towards
 
     patterns = TreePatterns(target, found.tables.probability, found.tables.signal)
     regularizer = abs(found.tables.label_mean) + max(found.slack, 0.04) / 4
@@ -277,7 +277,7 @@ def margin(
     as_json: AsJson = False,
 ) -> None:
     """The exact maximal margin of a symmetric function at the symmetric initialization."""
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         import numpy as np
 
         from ..analysis import explicit_separator, maximal_margin, symmetric_embedding
@@ -322,7 +322,7 @@ def kernel(
     as_json: AsJson = False,
 ) -> None:
     """Eigenvalues of the infinite ReLU network's kernel by Fourier level, and the best hinge loss on parities."""
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         from ..analysis import best_hinge, relu_conjugate_kernel, relu_ntk
         from ..bounds.linear import kernel as bound
         from ..figures import plot_bars
@@ -383,7 +383,7 @@ def named_target(target: str, n: int, k: int, formula: str | None, seed: int) ->
     from ..targets.parity import check_size
 
     if formula is not None:
-        return pl.circuit_from_formula(formula)
+        return pl.targets.circuit_from_formula(formula)
 
     def parity() -> pl.Parity:
         check_dimension(n)
@@ -393,11 +393,11 @@ def named_target(target: str, n: int, k: int, formula: str | None, seed: int) ->
     def random_symmetric() -> pl.Symmetric:
         import numpy as np
 
-        return pl.Symmetric(n, np.asarray(pl.random_symmetric(n, key=pl.root_key(seed)).values))
+        return pl.Symmetric(n, np.asarray(pl.targets.random_symmetric(n, key=pl.root_key(seed)).values))
 
     known = {
         "parity": parity,
-        "full-parity": lambda: pl.full_parity(n),
+        "full-parity": lambda: pl.targets.full_parity(n),
         "majority": lambda: pl.majority(n),
         "random-symmetric": random_symmetric,
     }
@@ -427,20 +427,20 @@ def gates_and_law(
     if (pairs is None) == (formula is None):
         raise ValueError("Name a circuit with --formula, or a number of gates with --pairs, and not both.")
     if formula is not None:
-        circuit = pl.circuit_from_formula(formula)
+        circuit = pl.targets.circuit_from_formula(formula)
         laws: dict[str, Any] = {
             "uniform": lambda: pl.Product(circuit, mean),
-            "generative": lambda: pl.Generative(circuit),
+            "generative": lambda: pl.distributions.Generative(circuit),
         }
         return circuit, one_of("law of circuits", law, laws)()
     assert pairs is not None
-    product = pl.random_gate_product(pairs, key=pl.root_key(seed))
+    product = pl.targets.random_gate_product(pairs, key=pl.root_key(seed))
     halves = {
-        "equal": lambda: pl.equal_gates(product),
-        "stealth": lambda: pl.stealth(product),
-        "independent": lambda: pl.independent_gates(product, 1 - 1 / product.pairs),
-        "sparse": lambda: pl.sparse_pairs(product, 0.25),
+        "equal": lambda: pl.distributions.equal_gates(product),
+        "stealth": lambda: pl.distributions.stealth(product),
+        "independent": lambda: pl.distributions.independent_gates(product, 1 - 1 / product.pairs),
+        "sparse": lambda: pl.distributions.sparse_pairs(product, 0.25),
     }
     if law == "uniform":
         return product, pl.Uniform(product)
-    return product, pl.separation(one_of("law of products", law, {**halves, "uniform": None})(), share)
+    return product, pl.distributions.separation(one_of("law of products", law, {**halves, "uniform": None})(), share)

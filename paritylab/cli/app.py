@@ -33,7 +33,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on
 
 
 @contextmanager
-def kind_to_wrong_input() -> Iterator[None]:
+def exit_2_on_bad_input() -> Iterator[None]:
     """A `ValueError` of the package is about what the user typed: its sentence, and exit code 2."""
     try:
         yield
@@ -69,7 +69,7 @@ def give_up_output(error: OSError) -> NoReturn:
 def folder(name: str | Path) -> Path:
     """A folder as it is named on the command line, which is there or could be made."""
     text = str(name)
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         if not text:
             raise ValueError("The name of a folder is empty. Write . for the current one.")
         if not text.isprintable() or any("\ud800" <= letter <= "\udfff" for letter in text):

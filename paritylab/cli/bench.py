@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from .app import AsJson, app, kind_to_wrong_input, whole_numbers
+from .app import AsJson, app, exit_2_on_bad_input, whole_numbers
 from .printing import print_json, shown, table
 
 
@@ -15,7 +15,7 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Measure the engine against a PyTorch loop, PyTorch vmap and plain JAX, on the same work."""
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         from ..bench.throughput import CASES, machine, measure
 
         chosen = range(1, len(CASES) + 1) if cases is None else whole_numbers(cases, "--cases")

@@ -10,7 +10,7 @@ import typer
 
 from ..demands import echo
 from ..registry import BOUNDS, nearest
-from .app import AsJson, OutFolder, app, kind_to_wrong_input
+from .app import AsJson, OutFolder, app, exit_2_on_bad_input
 from .printing import deliver, shown, table
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def bound(
     as_json: AsJson = False,
 ) -> None:
     """What a theorem says for given numbers: bound kernel --n 30 --k 3 --norm 10; a list (--n 10,20) gives a curve."""
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         if name not in BOUNDS:
             raise ValueError(nearest("bound", name, BOUNDS))
         function = load(name)

@@ -6,7 +6,7 @@ import typer
 
 from ..progress import duration
 from ..registry import BOUNDS, EXPERIMENTS, NETWORKS, TARGETS, nearest
-from .app import AsJson, app, kind_to_wrong_input
+from .app import AsJson, app, exit_2_on_bad_input
 from .printing import print_json, table
 
 WHAT = ("experiments", "networks", "targets", "bounds")
@@ -18,7 +18,7 @@ def list_(
     as_json: AsJson = False,
 ) -> None:
     """What there is: experiments and what they cost, networks, targets, bounds; what one experiment claims."""
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         if what not in (*WHAT, *EXPERIMENTS):
             raise ValueError(nearest("list", what, [*WHAT, *EXPERIMENTS]))
     rows = rows_of(what)

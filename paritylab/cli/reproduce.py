@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from ..progress import duration, sweep_bar
-from .app import FAILED, INTERRUPTED, AsJson, app, check_writable, code_of_writing, folder, kind_to_wrong_input
+from .app import FAILED, INTERRUPTED, AsJson, app, check_writable, code_of_writing, exit_2_on_bad_input, folder
 from .printing import print_json, shown, table
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def reproduce(
     as_json: AsJson = False,
 ) -> None:
     """Reproduce figures and tables of the papers, judge what they claim, and write a report."""
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         if scale not in SCALES:
             raise ValueError(f"--scale is quick or paper, got {scale!r}.")
         from ..runtime import leave_devices_to_workers
@@ -85,7 +85,7 @@ def record_verdicts(out: Path, wanted: list[str], scale: str) -> int:
     from ..experiments.verdicts import record
 
     mine = [about for about in found_in(out) if about["experiment"] in wanted and about["scale"] == scale]
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         for path in record(mine, datetime.date.today()):
             typer.echo(f"paritylab: recorded in {path}", err=True)
     return 0
@@ -150,7 +150,7 @@ def work_off(
         return f" ({sum(map(Future.done, written))} of {len(wanted)} experiments done, later ones not counted)"
 
     try:
-        with ThreadPoolExecutor(1) as desk, kind_to_wrong_input(), executor_of(executor) as hands:
+        with ThreadPoolExecutor(1) as desk, exit_2_on_bad_input(), executor_of(executor) as hands:
             check_writable(out)
             store = Store.create(out / "store", say=lambda text: typer.echo(f"paritylab: {text}", err=True))
             with (
@@ -208,7 +208,7 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write the report of a folder again: one HTML file that opens from disk. Nothing outside of it is read."""
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         from ..experiments.accounts import accounts_in
         from ..report.page import REPORT, write_report
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .app import FAILED, AsJson, app, kind_to_wrong_input
+from .app import FAILED, AsJson, app, exit_2_on_bad_input
 from .printing import print_json
 
 store = typer.Typer(no_args_is_help=True, help="Look after a folder of finished runs.")
@@ -18,7 +18,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Read every byte of a store: are all files as they were written, and is every run there once? Changes nothing."""
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         from ..sweep.check import check_store
 
         found = check_store(folder)
@@ -50,7 +50,7 @@ def compact(
 
     There are several if a column has texts in some files and numbers in others.
     """
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         from ..sweep.store import Store
 
         place = Store(folder, say=lambda text: typer.echo(f"paritylab: {text}", err=True))

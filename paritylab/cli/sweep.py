@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..progress import duration, sweep_bar
-from .app import FAILED, INTERRUPTED, AsJson, app, code_of_writing, folder, kind_to_wrong_input
+from .app import FAILED, INTERRUPTED, AsJson, app, code_of_writing, exit_2_on_bad_input, folder
 from .printing import print_json, print_summary, table
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Do all runs of a sweep that are not in the store yet. Run it again to resume, or to see how far it is."""
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         if attempts < 1:
             raise ValueError(f"--attempts is at least 1, got {attempts}.")
         from ..runtime import cores, leave_devices_to_workers
@@ -85,7 +85,7 @@ def work_off(
 
     store = None
     try:
-        with kind_to_wrong_input(), sweep_bar(quiet) as watch, executor_of(executor, workers) as hands:
+        with exit_2_on_bad_input(), sweep_bar(quiet) as watch, executor_of(executor, workers) as hands:
             # Only now: what is wrong with the executor leaves no store behind.
             store = Store.create(folder, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
             results = made.run(

@@ -15,8 +15,8 @@ from .app import (
     app,
     check_writable,
     code_of_writing,
+    exit_2_on_bad_input,
     folder,
-    kind_to_wrong_input,
     numbers,
     whole_numbers,
 )
@@ -60,7 +60,7 @@ def train(
 ) -> None:
     """Train many networks at once and say when each of them learned."""
     configuration = {name: value for name, value in locals().items() if name not in ("as_json", "out")}
-    with kind_to_wrong_input():
+    with exit_2_on_bad_input():
         configuration["rate"] = numbers(rate, "--rate")
         configuration["support"] = None if support is None else whole_numbers(support, "--support")
         configuration["width"] = None if width is None else whole_numbers(width, "--width")
@@ -97,7 +97,7 @@ def write(out: Path, result: dict[str, Any], runs: "Runs") -> None:
 def report(configuration: dict[str, Any], runs: "Runs") -> dict[str, Any]:
     """The JSON document of `train`."""
     from ..manifest import manifest
-    from ..training.outcomes import Outcome
+    from ..training.rules.outcomes import Outcome
 
     rows = [
         {

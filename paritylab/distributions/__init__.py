@@ -3,13 +3,6 @@
 from .base import (
     AbstractDistribution as AbstractDistribution,
 )
-from .changes import (
-    Encoded as Encoded,
-    FlippedLabels as FlippedLabels,
-    HeldOut as HeldOut,
-    Mixture as Mixture,
-    ShiftedInputs as ShiftedInputs,
-)
 from .data_sets import (
     Images as Images,
 )
@@ -19,7 +12,7 @@ from .digits import (
     pooled as pooled,
     small_digits as small_digits,
 )
-from .easy import (
+from .gate_halves import (
     EasyHalf as EasyHalf,
     balanced_gates as balanced_gates,
     equal_gates as equal_gates,
@@ -30,6 +23,13 @@ from .easy import (
     separation as separation,
     sparse_pairs as sparse_pairs,
     stealth as stealth,
+)
+from .gate_outputs import (
+    AbstractOutputs as AbstractOutputs,
+    IndependentOutputs as IndependentOutputs,
+    OutputMoments as OutputMoments,
+    RandomSubset as RandomSubset,
+    SharedSign as SharedSign,
 )
 from .generative import (
     Generative as Generative,
@@ -49,13 +49,6 @@ from .leaky import (
     RandomLeaky as RandomLeaky,
     leaky as leaky,
 )
-from .outputs import (
-    AbstractOutputs as AbstractOutputs,
-    IndependentOutputs as IndependentOutputs,
-    OutputMoments as OutputMoments,
-    RandomSubset as RandomSubset,
-    SharedSign as SharedSign,
-)
 from .points import (
     Points as Points,
     draw as draw,
@@ -67,4 +60,11 @@ from .random import (
 from .strips import (
     Strips as Strips,
     digit_strips as digit_strips,
+)
+from .wrappers import (
+    Encoded as Encoded,
+    FlippedLabels as FlippedLabels,
+    HeldOut as HeldOut,
+    Mixture as Mixture,
+    ShiftedInputs as ShiftedInputs,
 )

@@ -22,7 +22,7 @@ class Generative(AbstractDistribution):
     inputs, uniform among those that give this value (for the value -1 the complement, which the paper
     misprints). Any gates will do except the two constants, which never take one of their values.
 
-    >>> from paritylab import circuit_from_formula
+    >>> from paritylab.targets import circuit_from_formula
     >>> _, labels, probability = Generative(circuit_from_formula("OR(x0,x1)")).support()
     >>> [(float(y), round(float(p), 4)) for y, p in zip(labels, probability)]
     [(1.0, 0.1667), (1.0, 0.1667), (1.0, 0.1667), (-1.0, 0.5)]

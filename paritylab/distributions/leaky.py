@@ -17,8 +17,8 @@ from ..demands import check_kind, check_number
 from ..targets import Parity, random_parity
 from ..targets.parity import check_size
 from .base import AbstractDistribution, Examples, Support, check_draw
-from .changes import Encoded, Mixture
 from .inputs import Uniform
+from .wrappers import Encoded, Mixture
 
 
 class EqualBits(AbstractDistribution):

@@ -102,7 +102,8 @@ def population(distribution: AbstractDistribution) -> Points:
     `sample` and `batch` equal to its number of points. (learning-parities, Section 2, whose gradients are those of
     the population.)
 
-    >>> from paritylab import EqualBits, Mixture, Parity, Uniform
+    >>> from paritylab import Mixture, Parity, Uniform
+    >>> from paritylab.distributions import EqualBits
     >>> parity = Parity(4, support=(0, 1, 2))
     >>> len(population(Mixture([Uniform(parity), EqualBits(parity)], [0.5, 0.5])).x)
     32

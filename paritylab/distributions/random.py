@@ -8,8 +8,8 @@ from jaxtyping import PRNGKeyArray
 from ..demands import check_function, check_number
 from ..targets import AbstractTarget
 from .base import AbstractDistribution
-from .changes import FlippedLabels
 from .inputs import Uniform
+from .wrappers import FlippedLabels
 
 
 @dataclasses.dataclass(frozen=True)

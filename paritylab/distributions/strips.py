@@ -12,9 +12,9 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, UInt8
 
 from ..runtime import memory
 from .base import AbstractDistribution, Examples, Support
-from .changes import HeldOut
 from .data_sets import Images
 from .digits import Digits
+from .wrappers import HeldOut
 
 Scaling = Literal["unit", "signs", "standard"]
 SCALINGS: tuple[Scaling, ...] = get_args(Scaling)

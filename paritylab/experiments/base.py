@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, get_
 from ..registry import EXPERIMENTS, nearest
 from ..statistics import Interval
 from ..sweep.sweep import Results
-from ..sweep.work import Call
+from ..sweep.workloads import Call
 from ..training.plans import Plan
 
 if TYPE_CHECKING:

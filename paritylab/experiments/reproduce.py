@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from ..documents import document, make_folder, write_whole
 from ..figures import LOOK, save
 from ..interruptions import hears_once
-from ..progress import Progress
+from ..progress import SweepStatus
 from ..registry import EXPERIMENTS
 from ..sweep.executors import given_or_local
 from ..sweep.schedule import Job, Scheduler
@@ -38,7 +38,7 @@ def reproduce(
     store: Store,
     *,
     executor: Executor | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Callable[[SweepStatus], None] | None = None,
 ) -> dict[str, Any]:
     """Does one experiment and writes what came out to a folder of its own; also returns that."""
     with hears_once(), given_or_local(executor) as hands:
@@ -55,7 +55,7 @@ def do_runs(
     *,
     executor: Executor,
     planned: Mapping[str, Sweep] | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Callable[[SweepStatus], None] | None = None,
 ) -> Generator[tuple[str, Results, list[dict[str, Any]]], None, None]:
     """The runs of each experiment and the manifests of the jobs behind them, as soon as they are there.
 

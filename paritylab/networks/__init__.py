@@ -32,14 +32,7 @@ from .gate_products import (
     narrowest_polynomial as narrowest_polynomial,
     polynomial_network as polynomial_network,
 )
-from .gates import (
-    GateLevel as GateLevel,
-    GateNetwork as GateNetwork,
-    NeuralGates as NeuralGates,
-    PooledGates as PooledGates,
-    first_gates as first_gates,
-    first_levels as first_levels,
-)
+from .gate_units import AboveGates as AboveGates, UnitGates as UnitGates, sharp_staircase as sharp_staircase
 from .initializations import (
     AbstractInitialization as AbstractInitialization,
     BernoulliInitialization as BernoulliInitialization,
@@ -56,8 +49,16 @@ from .local import (
 )
 from .mlp import (
     MLP as MLP,
-    NeuronRecipe as NeuronRecipe,
+    Neuron as Neuron,
     paired as paired,
+)
+from .neural_gates import (
+    GateLevel as GateLevel,
+    GateNetwork as GateNetwork,
+    NeuralGates as NeuralGates,
+    PooledGates as PooledGates,
+    first_gates as first_gates,
+    first_levels as first_levels,
 )
 from .polynet import (
     DisjointPolyNet as DisjointPolyNet,
@@ -75,9 +76,4 @@ from .ternary import (
 )
 from .transformer import (
     Transformer as Transformer,
-)
-from .units import (
-    AboveGates as AboveGates,
-    UnitGates as UnitGates,
-    sharp_staircase as sharp_staircase,
 )

@@ -26,7 +26,7 @@ from .activations import (
     square,
 )
 from .base import Network, as_floats
-from .mlp import MLP, FeedForward, Layer, Neuron, NeuronRecipe
+from .mlp import MLP, FeedForward, Layer, Neuron, OneNeuron
 from .polynet import DisjointPolyNet, DisjointPolyNetwork, PolyNet, PolyNetwork
 from .transformer import Transformer, TransformerNetwork
 
@@ -141,11 +141,11 @@ def _same_degree(activation: AbstractOfDegree, k: int) -> None:
 
 
 @realize.register
-def _(recipe: NeuronRecipe, parity: Parity) -> Neuron:
+def _(recipe: Neuron, parity: Parity) -> OneNeuron:
     if not isinstance(recipe.activation, OSCILLATING):
         raise _too_narrow("A neuron without an output layer", 1, len(parity.support), "that of an MLP")
     _same_degree(recipe.activation, len(parity.support))
-    return Neuron(Layer(as_floats(parity.mask), as_floats(0)), recipe.activation)
+    return OneNeuron(Layer(as_floats(parity.mask), as_floats(0)), recipe.activation)
 
 
 @realize.register

@@ -18,8 +18,8 @@ from ..demands import check_kind
 from ..targets import GateProduct
 from .activations import Activation, relu
 from .base import as_floats
-from .gates import hard_tanh
 from .mlp import FeedForward, Layer
+from .neural_gates import hard_tanh
 
 LARGEST_WIDTH = 2**16
 """The widest network that is written out; of wider ones the width and the error are known."""

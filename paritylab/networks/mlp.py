@@ -44,7 +44,7 @@ class FeedForward(eqx.Module):
         return self.columns(x[:, None])[0]
 
 
-class Neuron(eqx.Module):
+class OneNeuron(eqx.Module):
     """activation(w . x + b), with no output layer."""
 
     hidden: Layer
@@ -109,7 +109,7 @@ class MLP(eqx.Module):
         return paired(network) if self.paired else network
 
 
-class NeuronRecipe(eqx.Module):
+class Neuron(eqx.Module):
     """Recipe of a single neuron without an output layer (settings (xi) to (xiv) of hidden-progress)."""
 
     activation: Activation
@@ -121,10 +121,10 @@ class NeuronRecipe(eqx.Module):
         self.initialization = UniformInitialization() if initialization is None else initialization
         check_initialization(self.initialization)
 
-    def __call__(self, n: int, *, key: PRNGKeyArray) -> Neuron:
+    def __call__(self, n: int, *, key: PRNGKeyArray) -> OneNeuron:
         weight_key, bias_key = jr.split(key)
         weight = self.initialization.weights(weight_key, (n,), n)
-        return Neuron(Layer(weight, self.initialization.biases(bias_key, (), n)), self.activation)
+        return OneNeuron(Layer(weight, self.initialization.biases(bias_key, (), n)), self.activation)
 
 
 def _layer(initialization: AbstractInitialization, key: PRNGKeyArray, fan_in: int, fan_out: int) -> Layer:

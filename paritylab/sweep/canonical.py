@@ -25,6 +25,30 @@ from .code import fingerprint, is_own
 RESULTS = 2
 """Raised when the numbers that a configuration gives change on purpose: no older result is found then."""
 
+ROOMS = (
+    "paritylab",
+    *(f"paritylab.{room}" for room in ("targets", "distributions", "networks", "training", "circuits")),
+)
+"""Where the lab offers what runs are made of: in stores all of it is called `paritylab.Name`, whatever room it is in."""
+
+IN_STORES = {
+    "paritylab.Neuron": "paritylab.NeuronRecipe",
+    "paritylab.Cell": "paritylab.training.Cell",
+    "paritylab.gelu": "paritylab.networks.gelu",
+}
+"""What had another name when stores were first written."""
+
+MOVED = {
+    "paritylab.training.rules": "paritylab.training",
+    "paritylab.distributions.wrappers": "paritylab.distributions.changes",
+    "paritylab.distributions.gate_halves": "paritylab.distributions.easy",
+    "paritylab.distributions.gate_outputs": "paritylab.distributions.outputs",
+    "paritylab.experiments.symmetry.shared": "paritylab.experiments.symmetry",
+    "paritylab.experiments.boolean_circuits.shared": "paritylab.experiments.boolean_circuits",
+    "paritylab.experiments.depth_separation.shared.baselines": "paritylab.experiments.depth_separation.baselines",
+}
+"""Modules and folders that stood elsewhere then."""
+
 INLINE = 64
 """Arrays with more entries than this are written as a hash of their bytes."""
 
@@ -33,7 +57,7 @@ def canonical(thing: Any) -> Any:
     """The thing as JSON knows it: dictionaries, lists, strings, numbers, truth values and null.
 
     >>> import paritylab as pl
-    >>> canonical(pl.Zigzag(3))
+    >>> canonical(pl.networks.Zigzag(3))
     {'type': 'paritylab.Zigzag', 'k': {'array': 'int32', 'shape': [], 'values': 3}}
     """
     if thing is None or (isinstance(thing, bool | str | int) and not isinstance(thing, enum.Enum)):
@@ -129,9 +153,18 @@ def _qualified(named: Any) -> str:
     The same name in another script, or after an edit, is another thing.
     """
     module, name = qualified(named)
+    if module.partition(".")[0] == "paritylab":
+        return _in_stores(module, name)
     if is_own(module):
         return f"{module.replace('__mp_main__', '__main__')}.{name}#{fingerprint(named)}"
     return f"{module}.{name}"
+
+
+def _in_stores(module: str, name: str) -> str:
+    """The name of one of the lab's own things in stores: a house that is rearranged still finds its results."""
+    then = next((old + module.removeprefix(new) for new, old in MOVED.items() if module.startswith(new)), module)
+    full = f"{'paritylab' if module in ROOMS else then}.{name}"
+    return IN_STORES.get(full, full)
 
 
 def _found(module: str, name: str) -> Any:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from ..runtime import cores
 from .keeper import Keeper
-from .parcels import pack, unpack
+from .pickling import pack, unpack
 
 
 class Place(NamedTuple):

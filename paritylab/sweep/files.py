@@ -35,7 +35,7 @@ from ..registry import TRAIN_DEFAULTS, nearest
 from .conditions import Point, condition
 from .functions import Located, load, locate, parameters_of
 from .sweep import Sweep
-from .work import Call
+from .workloads import Call
 
 PARTS = ("job", "conditions", "runs_per_job", "fixed", "axes", "zip")
 MOST_POINTS = 100_000

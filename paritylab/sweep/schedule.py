@@ -21,12 +21,12 @@ from jaxtyping import Int
 
 from ..demands import check_whole
 from ..manifest import manifest
-from ..progress import Progress, counted
+from ..progress import SweepStatus, counted
 from .canonical import digest
 from .executors import JobTimeout, WorkerError, WorkersCannotStart, WorkStopped, submit_within
-from .parcels import pack, unpack
+from .pickling import pack, unpack
 from .store import Store
-from .work import AbstractWork
+from .workloads import AbstractWorkload
 
 FLAGS = ("XLA_FLAGS", "JAX_PLATFORMS", "JAX_ENABLE_X64", "JAX_DEFAULT_MATMUL_PRECISION")
 POLL_SECONDS, LOOK_SECONDS = 0.2, 5.0
@@ -39,11 +39,11 @@ class Job(NamedTuple):
     """Some runs of one work. The name depends on which they are, not on which of them are missing."""
 
     name: str
-    work: AbstractWork
+    work: AbstractWorkload
     runs: Int[np.ndarray, " runs"]
 
 
-def jobs_of(works: Sequence[AbstractWork], platform: str, runs_per_job: int | None = None) -> list[Job]:
+def jobs_of(works: Sequence[AbstractWorkload], platform: str, runs_per_job: int | None = None) -> list[Job]:
     """All runs, cut into jobs; the same for everyone who asks, so that leases on jobs have a meaning.
 
     The longest come first, so that none of them is left at the end with one worker.
@@ -64,7 +64,7 @@ def jobs_of(works: Sequence[AbstractWork], platform: str, runs_per_job: int | No
 def perform(name: str, parcel: bytes, names: list[str]) -> tuple[pa.Table, dict[str, Any]]:
     """What a worker does: the rows of a job, and where they come from. `names` are those of its runs to who asks."""
     started, begun = time.time(), time.perf_counter()
-    work: AbstractWork = unpack(parcel)
+    work: AbstractWorkload = unpack(parcel)
     if work.names != names:
         raise OtherCode(
             "A worker has other code than the process that sent it the job: a file was edited in between, or it is "
@@ -146,7 +146,7 @@ class Scheduler:
         *,
         attempts: int = 3,
         job_timeout: int | float | None = None,
-        watch: Callable[[Progress], None] | None = None,
+        watch: Callable[[SweepStatus], None] | None = None,
     ):
         check_limits(attempts, job_timeout)
         self.store, self.executor, self._watch = store, executor, watch
@@ -316,4 +316,4 @@ class Scheduler:
         left = sum(self._left.values())
         elapsed = time.monotonic() - self._begun
         estimate = elapsed * left / self._computed if self._computed else float("nan")
-        self._watch(Progress(self._runs - left, self._runs, len(self.failed), estimate, self._waiting))
+        self._watch(SweepStatus(self._runs - left, self._runs, len(self.failed), estimate, self._waiting))

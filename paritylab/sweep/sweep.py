@@ -16,14 +16,14 @@ from jaxtyping import Int
 
 from ..demands import check_kind, check_whole, echo
 from ..interruptions import hears_once
-from ..progress import Progress, sweep_bar
+from ..progress import SweepStatus, sweep_bar
 from ..training.plans import Plan
 from ..training.runs import RESULT_COLUMNS, summarize
 from .executors import given_or_local, places
 from .rows import curves_of, joined, table_of
 from .schedule import Failure, Job, Scheduler, check_limits, jobs_of
 from .store import Store
-from .work import AbstractWork, Call, Calls, Training, column, works_of
+from .workloads import AbstractWorkload, Call, CallWorkload, TrainingWorkload, column, workloads_of
 
 READINGS = 3
 """How often a sweep is done again because what was just written could not be read."""
@@ -89,8 +89,8 @@ class Sweep:
             )
 
     @functools.cached_property
-    def works(self) -> list[AbstractWork]:
-        return works_of(self.parts)
+    def works(self) -> list[AbstractWorkload]:
+        return workloads_of(self.parts)
 
     def __len__(self) -> int:
         return sum(len(work) for work in self.works)
@@ -111,7 +111,7 @@ class Sweep:
         runs_per_job: int | None = None,
         attempts: int = 3,
         job_timeout: int | float | None = None,
-        watch: Callable[[Progress], None] | bool | None = None,
+        watch: Callable[[SweepStatus], None] | bool | None = None,
         check: bool = True,
     ) -> Results:
         """Does what is missing in the store and gives back all. Running it again is a no-op.
@@ -123,7 +123,7 @@ class Sweep:
         - `attempts`: how often a job that fails is tried.
         - `job_timeout`: the most seconds that a job may take once a worker has it. One that takes longer has failed.
           Its process is killed if it is a local one; other executors are left to themselves with it.
-        - `watch`: called several times a second with a `Progress`. If there is none, a progress bar is shown where
+        - `watch`: called several times a second with a `SweepStatus`. If there is none, a progress bar is shown where
           standard error is a terminal or a notebook; `watch=False` turns that off.
         - `check`: raise `SweepFailed` if every job failed, and warn if some did; what failed is in the results'
           `failures` in any case.
@@ -170,12 +170,16 @@ class Sweep:
         known = [name if i in there else other for i, (name, other) in enumerate(zip(names, raced, strict=True))]
         everything = store.arrow(known)
         found = set(everything.column("run").to_pylist())
-        absent = [work.not_started(found) for work in self.works if isinstance(work, Training)]
+        absent = [work.not_started(found) for work in self.works if isinstance(work, TrainingWorkload)]
         everything = joined({str(place): rows for place, rows in enumerate([everything, *absent])})
         rows, places = _rows_of(known, everything.column("run").to_pylist())
         table = _without_empty(self._labelled(everything.take(rows), places))
         labels = dict.fromkeys(
-            name for work in self.works if isinstance(work, Training) for name in work.plan.columns if name != "seed"
+            name
+            for work in self.works
+            if isinstance(work, TrainingWorkload)
+            for name in work.plan.columns
+            if name != "seed"
         )
         return Results(table, self._missing(store), tuple(failures), tuple(labels))
 
@@ -210,11 +214,11 @@ def _rows_of(known: list[str], runs: list[str]) -> tuple[Int[np.ndarray, " rows"
     return rows, places
 
 
-def _labels(work: AbstractWork) -> dict[str, np.ndarray]:
+def _labels(work: AbstractWorkload) -> dict[str, np.ndarray]:
     """Those columns that a sweep's author chose."""
-    if isinstance(work, Training):
+    if isinstance(work, TrainingWorkload):
         return work.plan.columns
-    assert isinstance(work, Calls)
+    assert isinstance(work, CallWorkload)
     return {name: work.columns[name] for name in dict.fromkeys(name for call in work.calls for name in call.labels)}
 
 

@@ -1,17 +1,16 @@
 """HOW: losses, optimizers, rules, and the engine that trains thousands of networks at once."""
 
-from .gates import (
-    TrainedGates as TrainedGates,
-    drift as drift,
-    gate_history as gate_history,
-    train_gates as train_gates,
+from .perceptron import (
+    streamed_perceptron as streamed_perceptron,
 )
-from .layerwise import (
-    LearnedCircuit as LearnedCircuit,
-    follow as follow,
-    learn_circuits as learn_circuits,
+from .plans import (
+    Cell as Cell,
+    Plan as Plan,
 )
-from .losses import (
+from .rules.gradient_descent import (
+    GradientDescent as GradientDescent,
+)
+from .rules.losses import (
     ChosenLoss as ChosenLoss,
     Confidence as Confidence,
     Hinge as Hinge,
@@ -20,23 +19,13 @@ from .losses import (
     logistic as logistic,
     square_loss as square_loss,
 )
-from .optimizers import (
+from .rules.optimizers import (
     Optimizer as Optimizer,
 )
-from .outcomes import (
+from .rules.outcomes import (
     Outcome as Outcome,
 )
-from .patterns import (
-    AbstractPatterns as AbstractPatterns,
-    PackedPatterns as PackedPatterns,
-    SamplePatterns as SamplePatterns,
-    TreePatterns as TreePatterns,
-)
-from .plans import (
-    Cell as Cell,
-    Plan as Plan,
-)
-from .records import (
+from .rules.records import (
     AbstractRecord as AbstractRecord,
     ErrorsByPart as ErrorsByPart,
     FreshError as FreshError,
@@ -51,21 +40,14 @@ from .records import (
     ValidationError as ValidationError,
     Weights as Weights,
 )
-from .rules import (
-    Training as Training,
+from .rules.schedules import (
+    FirstThen as FirstThen,
+    LinearFall as LinearFall,
 )
 from .runs import (
     Runs as Runs,
 )
-from .schedules import (
-    FirstThen as FirstThen,
-    LinearFall as LinearFall,
-)
 from .train import (
     plan as plan,
     train as train,
-)
-from .units import (
-    TrainedUnits as TrainedUnits,
-    train_units as train_units,
 )

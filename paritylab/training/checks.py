@@ -17,11 +17,11 @@ from ..distributions import AbstractDistribution
 from ..distributions.points import wrong_label
 from ..runtime import check_memory
 from ..targets.base import AbstractTarget
-from .footprint import A_RUN
-from .once import is_ours, once_for_a_shape
-from .optimizers import check_rule, spread
-from .records import AbstractRecord
-from .rules import network_made_by
+from .host.footprint import A_RUN
+from .rules.gradient_descent import network_made_by
+from .rules.once import is_ours, once_for_a_shape
+from .rules.optimizers import check_rule, spread
+from .rules.records import AbstractRecord
 from .runs import RESULT_COLUMNS
 
 MOST_RUNS = 10**8

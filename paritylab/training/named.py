@@ -7,11 +7,11 @@ from typing import Any
 import optax
 
 from ..cube import root_key
-from ..networks import MLP, DisjointPolyNet, NeuronRecipe, PolyNet, Transformer, activations, initializations
+from ..networks import MLP, DisjointPolyNet, Neuron, PolyNet, Transformer, activations, initializations
 from ..networks.base import Recipe
 from ..networks.initializations import AbstractInitialization
 from ..registry import INITIALIZATIONS, LOSSES, NETWORKS, NetworkEntry, nearest
-from .losses import Hinge, correlation, logistic, square_loss
+from .rules.losses import Hinge, correlation, logistic, square_loss
 
 POLYNETS: dict[str, type] = {"PolyNet": PolyNet, "DisjointPolyNet": DisjointPolyNet}
 MADE: dict[str, Any] = {
@@ -52,7 +52,7 @@ def make_network(
     options: dict[str, Any] = {}
     if init != "default":
         options["initialization"] = getattr(initializations, INITIALIZATIONS[init])() if isinstance(init, str) else init
-    if entry.recipe in (*POLYNETS, "NeuronRecipe") and width is not None:
+    if entry.recipe in (*POLYNETS, "Neuron") and width is not None:
         raise ValueError(f"The network {name!r} has no width, got --width {width}. Leave it out.")
     if entry.recipe in POLYNETS:
         recipe = POLYNETS[entry.recipe](k, **options)
@@ -63,12 +63,12 @@ def make_network(
         if len(sizes) > 3:
             raise ValueError(f"A transformer takes --width EMBEDDING,ATTENTION,HEADS, got {width}.")
         return Transformer(*sizes, **options)
-    assert entry.recipe in ("MLP", "NeuronRecipe"), f"no branch here makes a {entry.recipe}"
+    assert entry.recipe in ("MLP", "Neuron"), f"no branch here makes a {entry.recipe}"
     activation = getattr(activations, entry.activation or "relu")
     if isinstance(activation, type):
         activation = activation(k)
-    if entry.recipe == "NeuronRecipe":
-        return NeuronRecipe(activation, **options)
+    if entry.recipe == "Neuron":
+        return Neuron(activation, **options)
     return MLP(entry.width if width is None else width, activation, **options)
 
 

@@ -19,30 +19,22 @@ from jaxtyping import Array, Int, PRNGKeyArray, UInt32
 
 from ..cube import root_key
 from ..distributions import AbstractDistribution
-from ..distributions.changes import points_trained_on
+from ..distributions.wrappers import points_trained_on
 from ..networks.base import Recipe
 from ..progress import Status
-from ..runtime import cores, memory
-from .crew import (
-    Collected,
-    Ensemble,
-    bytes_of_a_step,
-    choose_block,
-    choose_lanes,
-    choose_unrolled,
-    precision,
-    work_through,
-)
-from .footprint import Footprint, footprint
-from .jumps import Jumps, check_jumps
-from .lanes import Program
-from .losses import Confidence
-from .numbers import Numbers, split
-from .once import once_for_a_shape
-from .optimizers import Optimizer
-from .races import Races
-from .records import AbstractRecord, RecordPlan
-from .rules import Problem, Training
+from ..runtime import cores, memory, precision
+from .engine.lanes import Program
+from .host.early_stopping import Races
+from .host.footprint import Footprint, footprint
+from .host.sizing import bytes_of_a_step, choose_block, choose_lanes, choose_unrolled
+from .host.workers import Collected, Ensemble, work_through
+from .rules.gradient_descent import GradientDescent, Problem
+from .rules.leaves import Leaves, split
+from .rules.losses import Confidence
+from .rules.once import once_for_a_shape
+from .rules.optimizers import Optimizer
+from .rules.perceptron_sgd import PerceptronSGD, check_perceptron_sgd
+from .rules.records import AbstractRecord, RecordPlan
 from .runs import Runs
 
 Task = AbstractDistribution | Callable[[PRNGKeyArray], AbstractDistribution]
@@ -84,7 +76,7 @@ class Cell:
         return Problem(task, self.network, self.loss, self.optimizer)
 
     @functools.cached_property
-    def rule(self) -> Training:
+    def rule(self) -> GradientDescent:
         sample, points = self.sample, points_trained_on(self.problem.distribution)
         if points is not None and sample not in (None, len(points.x)):
             raise ValueError(
@@ -93,9 +85,9 @@ class Cell:
             )
         jumps = isinstance(self.loss, Confidence) and self.loss.block is not None
         if jumps:
-            check_jumps(self.optimizer, self.batch, sample, self.every)
+            check_perceptron_sgd(self.optimizer, self.batch, sample, self.every)
         with precision(self.float64):
-            return (Jumps if jumps else Training).of(
+            return (PerceptronSGD if jumps else GradientDescent).of(
                 self.problem, batch=self.batch, validation=self.validation, sample=sample, float64=self.float64
             )
 
@@ -167,8 +159,8 @@ def draw_tasks(
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _draw_tasks(task: Callable[[PRNGKeyArray], AbstractDistribution], seeds: UInt32[Array, " runs"]) -> Numbers:
-    drawn: Numbers = jax.vmap(lambda seed: split(task(root_key(seed)))[0])(jnp.asarray(seeds, jnp.uint32))
+def _draw_tasks(task: Callable[[PRNGKeyArray], AbstractDistribution], seeds: UInt32[Array, " runs"]) -> Leaves:
+    drawn: Leaves = jax.vmap(lambda seed: split(task(root_key(seed)))[0])(jnp.asarray(seeds, jnp.uint32))
     return drawn
 
 
@@ -189,9 +181,9 @@ class Size(NamedTuple):
     lanes: int
     step_bytes: int
     program: Program
-    own: Numbers
+    own: Leaves
     """The numbers of the first run, but for those that all runs share, `common`."""
-    common: Numbers
+    common: Leaves
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -314,11 +306,11 @@ def _joined(columns: list[np.ndarray]) -> np.ndarray:
     return np.concatenate(columns if len(kinds) == 1 else [column.astype(object) for column in columns])
 
 
-def _stack(plan: Plan) -> tuple[Numbers, Numbers]:
+def _stack(plan: Plan) -> tuple[Leaves, Leaves]:
     """One row per run of each number that runs have of their own; those that they share, as they are."""
     shared = plan.cells[0].shared
     stacked: list[np.ndarray] = []
-    common: Numbers = ()
+    common: Leaves = ()
     for i, cell in enumerate(plan.cells):
         here = np.flatnonzero(plan.cell == i)
         numbers = cell.numbers(plan.seeds.target[here])

@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Int, PyTree
 
 from ..survival import CensoredTimes
-from .crew import Collected, Ensemble
-from .lanes import init_key
-from .outcomes import Outcome
-from .rules import Training
+from .engine.lanes import init_key
+from .host.workers import Collected, Ensemble
+from .rules.gradient_descent import GradientDescent
+from .rules.outcomes import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +123,7 @@ class Runs:
         part = int(np.searchsorted(ends, place, side="right"))
         ensemble, collected = self._parts[part]
         rule = ensemble.program.rule
-        if not ensemble.program.keep or not isinstance(rule, Training):
+        if not ensemble.program.keep or not isinstance(rule, GradientDescent):
             raise ValueError("Networks were not kept; train with keep=True.")
         # The arrays of the network come first in a kept state (`TrainingState`).
         row = place - int(ends[part]) + len(ensemble)

@@ -28,11 +28,11 @@ from .checks import (
     checked_axis,
     checked_seeds,
 )
-from .losses import Hinge
 from .named import make_loss, make_optimizer, network_named
-from .optimizers import ByLayer, Convention, Optimizer, Schedule, constant
 from .plans import Cell, Plan, Seeds, Task, shapes_of
-from .records import AbstractRecord
+from .rules.losses import Hinge
+from .rules.optimizers import ByLayer, Convention, Optimizer, Schedule, constant
+from .rules.records import AbstractRecord
 from .runs import Runs
 
 Settings = ParamSpec("Settings")

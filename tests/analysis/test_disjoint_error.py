@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paritylab.analysis import disjoint_error, relevant_path
-from paritylab.analysis.polynet import long_sign_mean
+from paritylab.analysis.polynet.errors import long_sign_mean
 from paritylab.cube import cube
 from paritylab.networks.polynet import DisjointPolyNetwork
 

@@ -9,13 +9,13 @@ from paritylab.analysis import (
     AfterFirstStep,
     cosine_correlations,
     first_correlations,
-    first_step,
     step_table,
     ternary_correlations,
     ternary_gate_correlations,
 )
+from paritylab.analysis.first_step import exact as first_step
 from paritylab.cube import cube
-from paritylab.training.engine import init_key
+from paritylab.training.engine.loop import init_key
 
 
 @pytest.mark.parametrize(("n", "k"), [(9, 3), (41, 5)])
@@ -56,12 +56,12 @@ def test_the_recipe_is_the_first_step_from_its_start():
 def test_the_engine_takes_the_theorem_s_first_step_on_the_population():
     """Rate 1 and decay 1/2 first, then the theorem's; all of D_A in one batch; after a step it is the closed form."""
     n, support = 6, (0, 1, 2)
-    points = pl.population(pl.leaky(pl.Parity(n, support)))
+    points = pl.distributions.population(pl.distributions.leaky(pl.Parity(n, support)))
     runs = pl.train(
         points,
-        pl.TernaryPairs(6, 3),
+        pl.networks.TernaryPairs(6, 3),
         rate={"hidden": 1.0, "output.weight": 1.0},
-        schedule=pl.FirstThen(1.0, 0.0),
+        schedule=pl.training.FirstThen(1.0, 0.0),
         decay={"hidden.0.weight": 0.5, "output.weight": 0.5},
         convention="loss",
         batch=len(points.x),
@@ -70,7 +70,7 @@ def test_the_engine_takes_the_theorem_s_first_step_on_the_population():
         steps=2,
         every=1,
         validation=0,
-        records=(pl.Parameters(), pl.LayerDrift()),
+        records=(pl.training.Parameters(), pl.training.LayerDrift()),
         keep=True,
         lanes=1,
     )
@@ -83,7 +83,7 @@ def test_the_engine_takes_the_theorem_s_first_step_on_the_population():
     np.testing.assert_allclose(parameters[1][: len(arrays)], arrays, rtol=0, atol=3e-6)
     np.testing.assert_allclose(parameters[1][-7:-1], expected.output.weight, rtol=0, atol=1e-6)
     np.testing.assert_array_equal(parameters[1], parameters[2])  # a rate of 0 afterwards
-    start = pl.TernaryPairs(6, 3)(n, key=init_key(np.uint32(0)))
+    start = pl.networks.TernaryPairs(6, 3)(n, key=init_key(np.uint32(0)))
     moved = np.linalg.norm(np.asarray(expected.hidden[0].weight - start.hidden[0].weight), axis=1).max()
     assert np.stack(list(runs.curves().layer_drift))[1][0] == pytest.approx(moved, rel=1e-5)
 

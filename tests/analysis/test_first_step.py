@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import paritylab as pl
-from paritylab.analysis.first_step import first_correlations, first_step, first_step_quality
-from paritylab.analysis.gradients import population_gradient
+from paritylab.analysis.first_step.exact import first_correlations, first_step, first_step_quality
+from paritylab.analysis.gradients.population import population_gradient
 
 
 def equal_bits(n, support):
@@ -39,14 +39,14 @@ def neurons(n, q, k, seed=0):
 def test_the_closed_form_is_the_population_gradient_of_the_zero_function(n, support):
     """Enumeration by the chain rule, of a paired network under D_A with points +-1/sqrt(n)."""
     weights, biases, outputs = neurons(n, 4, len(support))
-    network = pl.MLP(8, pl.relu6)(n, key=pl.root_key(0))
+    network = pl.MLP(8, pl.networks.relu6)(n, key=pl.root_key(0))
     parts = [jnp.asarray(each, jnp.float32) for each in (weights, biases, outputs, 0.0)]
     network = eqx.tree_at(
         lambda net: (net.hidden[0].weight, net.hidden[0].bias, net.output.weight, net.output.bias),
         network,
         tuple(parts),
     )
-    gradient = population_gradient(network, pl.Encoded(law(n, support), "unit"))
+    gradient = population_gradient(network, pl.distributions.Encoded(law(n, support), "unit"))
     step = first_step(weights, biases, outputs, support)
     # Rate 1 and decay 1/2: the old weights and outputs are erased, the biases stay.
     np.testing.assert_allclose(step.weight, -gradient.hidden[0].weight, rtol=0, atol=1e-12)

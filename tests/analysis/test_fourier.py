@@ -11,10 +11,10 @@ from scipy.linalg import hadamard
 
 import paritylab as pl
 from paritylab.analysis import coefficients, heavy_coefficients, spectrum, symmetric_spectrum, table_of, walsh_hadamard
-from paritylab.analysis.heavy import queries
-from paritylab.analysis.krawtchouk import _stably
-from paritylab.analysis.transform import _transform, kronecker
-from paritylab.cube import cube
+from paritylab.analysis.fourier.heavy import queries
+from paritylab.analysis.fourier.krawtchouk import _stably
+from paritylab.analysis.fourier.transform import _transform, kronecker
+from paritylab.cube import bit_mask, cube
 
 SIGNS = 1 - 2 * ((np.arange(256)[:, None] >> np.arange(8)) & 1)
 """All functions on 3 variables."""
@@ -148,7 +148,7 @@ def test_a_table_of_labels():
 @pytest.mark.parametrize("n", [1, 2, 5, 8, 11])
 @pytest.mark.parametrize("mean", [0.0, 0.4, -0.8])
 def test_symmetric_functions_against_the_table(n, mean):
-    target = pl.random_symmetric(n, key=pl.root_key(n))
+    target = pl.targets.random_symmetric(n, key=pl.root_key(n))
     target = pl.Symmetric(n, np.asarray(target.values))
     found, whole = symmetric_spectrum(target, mean), spectrum(target, mean)
     np.testing.assert_allclose(found.weight, whole.weight, atol=1e-13)
@@ -167,14 +167,14 @@ def test_symmetric_functions_of_many_coordinates():
     assert found.total_influence == pytest.approx(n * middle, rel=1e-12)
     assert found.weight.sum() == pytest.approx(1, abs=1e-12)
     np.testing.assert_allclose(_stably(np.asarray(pl.majority(n).values), 0.0).weight, found.weight, atol=1e-13)
-    np.testing.assert_allclose(symmetric_spectrum(pl.full_parity(n)).weight, np.arange(n + 1) == n, atol=1e-15)
+    np.testing.assert_allclose(symmetric_spectrum(pl.targets.full_parity(n)).weight, np.arange(n + 1) == n, atol=1e-15)
 
 
 def test_symmetric_functions_say_what_they_need():
     with pytest.raises(ValueError, match="got mean=1"):
         symmetric_spectrum(pl.majority(5), 1)
     with pytest.raises(ValueError, match="made for n <= 5000, got n=6001"):
-        symmetric_spectrum(pl.full_parity(6001), 0.1)
+        symmetric_spectrum(pl.targets.full_parity(6001), 0.1)
 
 
 def test_heavy_coefficients_of_a_large_cube():
@@ -199,7 +199,7 @@ def test_heavy_coefficients_under_a_bias():
     heavy = {subset: size for subset, size in exact.heaviest(20) if abs(size) >= 0.45}
     assert set(heavy) <= {each.subset for each in found}
     for each in found:
-        assert abs(each.coefficient - exact.coefficients[pl.bit_mask(each.subset)]) < 0.45 / 2
+        assert abs(each.coefficient - exact.coefficients[bit_mask(each.subset)]) < 0.45 / 2
 
 
 def test_heavy_coefficients_say_what_they_need():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import paritylab as pl
-from paritylab.analysis.gaps import (
+from paritylab.analysis.gradients.gaps import (
     fourier_gap,
     gap_of_gradient,
     good_coordinates,
@@ -15,7 +15,7 @@ from paritylab.analysis.gaps import (
     samples_to_detect,
     weak_gap,
 )
-from paritylab.analysis.sums import gradient_by_sums
+from paritylab.analysis.gradients.sums import gradient_by_sums
 from paritylab.cube import cube, random_signs
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.integrate
 
-from paritylab.analysis.gradient_flow import (
+from paritylab.analysis.polynet.errors import polynet_error
+from paritylab.analysis.polynet.gradient_flow import (
     equal_time,
     flow_times,
     lemma5,
@@ -17,7 +18,6 @@ from paritylab.analysis.gradient_flow import (
     sign_shares,
     time_to_gain,
 )
-from paritylab.analysis.polynet import polynet_error
 
 RNG = np.random.default_rng(0)
 

@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import paritylab as pl
-from paritylab.analysis.enumeration import blocks
-from paritylab.analysis.gradients import (
+from paritylab.analysis.fourier.majority import exact_majority_coefficient, majority_coefficients
+from paritylab.analysis.gradients.enumeration import blocks
+from paritylab.analysis.gradients.population import (
     gradient_of_polynomial,
     gradient_of_sinusoid,
     population_gradient,
     slope_polynomial,
     turns_of,
 )
-from paritylab.analysis.majority import exact_majority_coefficient, majority_coefficients
-from paritylab.analysis.sums import exact_gradient_by_sums, gradient_by_sums, signed_law
+from paritylab.analysis.gradients.sums import exact_gradient_by_sums, gradient_by_sums, signed_law
 from paritylab.cube import random_signs
 from paritylab.networks.base import outputs
-from paritylab.networks.mlp import Layer, Neuron
+from paritylab.networks.mlp import Layer, OneNeuron
 
 
 def rng():
@@ -28,7 +28,7 @@ def rng():
 
 
 def neuron(weights, bias, activation):
-    return Neuron(Layer(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32)), activation)
+    return OneNeuron(Layer(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32)), activation)
 
 
 def exactly(values):
@@ -63,21 +63,26 @@ DISTRIBUTIONS = {
     "uniform": pl.Uniform(PARITY),
     "product": pl.Product(PARITY, mean=np.linspace(-0.7, 0.9, 8)),
     "flipped": pl.FlippedLabels(pl.Uniform(PARITY), 0.1),
-    "unit": pl.Encoded(pl.Uniform(PARITY), "unit"),
-    "bits": pl.Encoded(pl.Product(PARITY, mean=0.3), "bits"),
+    "unit": pl.distributions.Encoded(pl.Uniform(PARITY), "unit"),
+    "bits": pl.distributions.Encoded(pl.Product(PARITY, mean=0.3), "bits"),
     "mixture": pl.Mixture([pl.Uniform(PARITY), pl.Product(PARITY, 0.5)], [0.3, 0.7]),
-    "points": pl.draw(pl.Uniform(PARITY), 50, key=pl.root_key(0)),
-    "symmetric": pl.Uniform(pl.random_symmetric(8, key=pl.root_key(1))),
+    "points": pl.distributions.draw(pl.Uniform(PARITY), 50, key=pl.root_key(0)),
+    "symmetric": pl.Uniform(pl.targets.random_symmetric(8, key=pl.root_key(1))),
 }
-LOSSES = {"hinge": pl.Hinge(), "square": pl.square_loss, "logistic": pl.logistic, "correlation": pl.correlation}
+LOSSES = {
+    "hinge": pl.Hinge(),
+    "square": pl.training.square_loss,
+    "logistic": pl.training.logistic,
+    "correlation": pl.training.correlation,
+}
 NETWORKS = {
     "relu": pl.MLP(5),
-    "relu6": pl.MLP(5, pl.relu6),
-    "sigmoid": pl.MLP(5, pl.sigmoid),
-    "power": pl.MLP(5, pl.Power(3)),
-    "zigzag": pl.MLP(2, pl.Zigzag(3)),
-    "paired": pl.MLP(6, initialization=pl.SignInitialization(4), paired=True),
-    "neuron": pl.NeuronRecipe(pl.Sinusoid(3)),
+    "relu6": pl.MLP(5, pl.networks.relu6),
+    "sigmoid": pl.MLP(5, pl.networks.sigmoid),
+    "power": pl.MLP(5, pl.networks.Power(3)),
+    "zigzag": pl.MLP(2, pl.networks.Zigzag(3)),
+    "paired": pl.MLP(6, initialization=pl.networks.SignInitialization(4), paired=True),
+    "neuron": pl.Neuron(pl.networks.Sinusoid(3)),
 }
 
 
@@ -127,7 +132,10 @@ WHOLE = {
 def assert_three_routes(gradient, weights, bias, activation, support):
     n = len(weights)
     task, net = pl.Uniform(pl.Parity(n, support)), neuron(weights, bias, activation)
-    for route in (population_gradient(net, task, pl.correlation), by_autodiff(net, task, pl.correlation)):
+    for route in (
+        population_gradient(net, task, pl.training.correlation),
+        by_autodiff(net, task, pl.training.correlation),
+    ):
         np.testing.assert_allclose(gradient.weight, -route.hidden.weight, rtol=0, atol=1e-12)
         np.testing.assert_allclose(gradient.bias, -route.hidden.bias, rtol=0, atol=1e-12)
 
@@ -135,7 +143,7 @@ def assert_three_routes(gradient, weights, bias, activation, support):
 @pytest.mark.parametrize("kind", WHOLE)
 @pytest.mark.parametrize(
     ("n", "activation"),
-    [(16, pl.relu), (16, pl.relu6), (13, pl.relu6), (13, pl.sigmoid)],
+    [(16, pl.relu), (16, pl.networks.relu6), (13, pl.networks.relu6), (13, pl.networks.sigmoid)],
     ids=["16-relu", "16-relu6", "13-relu6", "13-sigmoid"],
 )
 def test_sums_enumeration_and_autodiff_agree(n, kind, activation):
@@ -147,7 +155,7 @@ def test_sums_enumeration_and_autodiff_agree(n, kind, activation):
 @pytest.mark.parametrize("n", SUPPORTS)
 @pytest.mark.parametrize("k", [2, 3])
 def test_sinusoid_enumeration_and_autodiff_agree(n, k):
-    weights, bias, activation = exactly(rng().normal(size=n)), 0.375, pl.Sinusoid(k, scale=0.75)
+    weights, bias, activation = exactly(rng().normal(size=n)), 0.375, pl.networks.Sinusoid(k, scale=0.75)
     frequency, phase = turns_of(activation)
     gradient = gradient_of_sinusoid(weights, SUPPORTS[n], bias=bias, frequency=frequency, phase=phase)
     assert_three_routes(gradient, weights, bias, activation, SUPPORTS[n])
@@ -155,7 +163,9 @@ def test_sinusoid_enumeration_and_autodiff_agree(n, k):
 
 @pytest.mark.parametrize("n", SUPPORTS)
 @pytest.mark.parametrize(
-    "activation", [pl.Power(3), pl.Power(5), pl.OscillatingPolynomial(4)], ids=["3", "5", "oscillating"]
+    "activation",
+    [pl.networks.Power(3), pl.networks.Power(5), pl.networks.OscillatingPolynomial(4)],
+    ids=["3", "5", "oscillating"],
 )
 def test_polynomial_enumeration_and_autodiff_agree(n, activation):
     weights, bias = exactly(rng().uniform(-0.5, 0.5, n)), 0.375
@@ -170,7 +180,7 @@ def test_a_factor_of_zero_is_no_trouble():
         gradient_of_sinusoid(weights, (0, 1), frequency=np.pi / 2, phase=-np.pi / 2),
         weights,
         0.0,
-        pl.Sinusoid(2),
+        pl.networks.Sinusoid(2),
         (0, 1),
     )
     assert gradient.weight[0] != 0 and not gradient.weight[1:].any()
@@ -217,7 +227,7 @@ def test_sign_weights_and_relu_give_majority(n, k):
 @pytest.mark.parametrize(("n", "k"), [(9, 2), (11, 4)])
 def test_lemma_2_for_a_whole_network(n, k):
     """hidden-progress, Lemma 2, for the start of its Theorem 4 and the hinge loss: a paired network is 0 everywhere."""
-    network = pl.MLP(6, initialization=pl.SignInitialization(k), paired=True)(n, key=pl.root_key(5))
+    network = pl.MLP(6, initialization=pl.networks.SignInitialization(k), paired=True)(n, key=pl.root_key(5))
     gradient = population_gradient(network, pl.Uniform(pl.Parity(n, range(k))))
     signs, outputs_ = np.asarray(network.hidden[0].weight, float), np.asarray(network.output.weight, float)
     xi = majority_coefficients(n)
@@ -250,8 +260,8 @@ def test_exact_sums_are_exact_fractions(n, k):
 
 def test_exact_sums_and_floats_agree_for_small_whole_weights():
     weights = rng().integers(-3, 4, 150)
-    exact, bias = exact_gradient_by_sums(weights, (0, 1, 2), pl.relu6, bias=1.5)
-    gradient = gradient_by_sums(weights, (0, 1, 2), pl.relu6, bias=1.5)
+    exact, bias = exact_gradient_by_sums(weights, (0, 1, 2), pl.networks.relu6, bias=1.5)
+    gradient = gradient_by_sums(weights, (0, 1, 2), pl.networks.relu6, bias=1.5)
     np.testing.assert_allclose(gradient.weight, [float(each) for each in exact], rtol=0, atol=1e-16)
     assert float(gradient.bias) == pytest.approx(float(bias), abs=1e-16)
 
@@ -314,7 +324,7 @@ def test_wrong_supports_and_slopes_say_so():
     with pytest.raises(ValueError, match=r"distinct ones in 0..3, got support=\(0, 4\)"):
         gradient_of_sinusoid(np.ones(4), (0, 4))
     with pytest.raises(ValueError, match="slopes are whole numbers"):
-        exact_gradient_by_sums(np.ones(4, int), (0, 1), pl.sigmoid)
+        exact_gradient_by_sums(np.ones(4, int), (0, 1), pl.networks.sigmoid)
     with pytest.raises(ValueError, match=r"need .* GiB .*`gradient_of_threshold`"):
         gradient_by_sums(np.full(4, 2**26), (0, 1), pl.relu)
     with pytest.raises(ValueError, match="no polynomial for the activation"):

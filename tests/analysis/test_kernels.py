@@ -12,7 +12,6 @@ from scipy.optimize import minimize
 import paritylab as pl
 from paritylab.analysis import (
     conjugate_kernel,
-    kernels as module,
     level_eigenvalues,
     linearized_training,
     maximal_margin,
@@ -20,6 +19,7 @@ from paritylab.analysis import (
     support_vector_machine,
     tangent_kernel,
 )
+from paritylab.analysis.kernels import networks as module
 from paritylab.cube import cube, root_key
 from paritylab.networks.base import outputs
 
@@ -42,11 +42,11 @@ def test_the_tangent_kernel_of_an_mlp_by_its_formula():
     "recipe",
     [
         pl.PolyNet(3),
-        pl.MLP((4, 3), pl.sigmoid),
-        pl.NeuronRecipe(pl.Sinusoid(3)),
+        pl.MLP((4, 3), pl.networks.sigmoid),
+        pl.Neuron(pl.networks.Sinusoid(3)),
         pl.Transformer(embedding=4, attention=2, heads=2),
-        pl.FourierFeatures(6),
-        pl.FrozenGates(5),
+        pl.networks.FourierFeatures(6),
+        pl.networks.FrozenGates(5),
     ],
     ids=lambda recipe: type(recipe).__name__,
 )
@@ -73,7 +73,7 @@ def test_the_tangent_kernel_of_any_network_by_finite_differences(recipe):
 
 def test_what_is_frozen_has_no_part_in_the_tangent_kernel():
     """Of random features all gradients are the features and the 1 of the bias."""
-    network = pl.RandomFeatures(6)(4, key=root_key(0))
+    network = pl.networks.RandomFeatures(6)(4, key=root_key(0))
     np.testing.assert_allclose(tangent_kernel(network, cube(4)), conjugate_kernel(network, cube(4)) + 1, rtol=1e-13)
 
 
@@ -88,7 +88,7 @@ def test_wrong_input_is_one_sentence(monkeypatch):
     with pytest.raises(ValueError, match="got PolyNetwork"):
         conjugate_kernel(pl.PolyNet(2)(3, key=root_key(0)), cube(3))
     with pytest.raises(ValueError, match="without any"):
-        tangent_kernel(pl.RandomFeatures(3)(3, key=root_key(0)), cube(3), part=lambda net: net.features)
+        tangent_kernel(pl.networks.RandomFeatures(3)(3, key=root_key(0)), cube(3), part=lambda net: net.features)
     monkeypatch.setattr(module, "LARGEST_BYTES", 1000)
     with pytest.raises(ValueError, match=r"8 points in 16 numbers would take .* GiB"):
         tangent_kernel(pl.MLP(3)(3, key=root_key(0)), cube(3))
@@ -175,7 +175,11 @@ def test_the_hard_margin_is_the_limit_of_soft_ones(problem):
     np.testing.assert_allclose((labels * (kernel @ hard.coefficients)).min(), 1, rtol=1e-8)
 
 
-@pytest.mark.parametrize("recipe", [pl.FrozenGates(12), pl.Linearized(pl.MLP(12, pl.sigmoid))], ids=["gates", "taylor"])
+@pytest.mark.parametrize(
+    "recipe",
+    [pl.networks.FrozenGates(12), pl.networks.Linearized(pl.MLP(12, pl.networks.sigmoid))],
+    ids=["gates", "taylor"],
+)
 def test_linearized_training_is_gradient_descent_on_the_network(recipe):
     """Full-batch gradient descent on the square loss in float64, step by step, against the closed form."""
     network = recipe(4, key=root_key(0))

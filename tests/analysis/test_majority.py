@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from paritylab.analysis.majority import (
+from paritylab.analysis.fourier.majority import (
     exact_majority_coefficient,
     lemma1,
     majority_coefficients,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import paritylab as pl
-from paritylab.analysis.gradients import population_gradient
-from paritylab.analysis.one_step import (
+from paritylab.analysis.first_step.sign_weights import (
     BLOCK,
     OneStepMLP,
     first_rate,
@@ -16,14 +15,15 @@ from paritylab.analysis.one_step import (
     sampled_correlations,
     sign_correlations,
 )
-from paritylab.analysis.sums import exact_gradient_by_sums
+from paritylab.analysis.gradients.population import population_gradient
+from paritylab.analysis.gradients.sums import exact_gradient_by_sums
 from paritylab.networks.mlp import MLP, FeedForward, Layer
 
 SUPPORT = (1, 3, 4, 7)
 
 
 def start(n=9, width=16, k=4, seed=0):
-    return MLP(width, pl.relu, pl.SignInitialization(k), paired=True)(n, key=pl.root_key(seed))
+    return MLP(width, pl.relu, pl.networks.SignInitialization(k), paired=True)(n, key=pl.root_key(seed))
 
 
 def test_lemma_2_is_the_population_gradient_of_the_start():
@@ -91,7 +91,9 @@ def test_the_second_layer_learns_after_the_first_step_and_not_without_it():
     parity = pl.Parity(31, range(4))
     settings = dict(rate={"output.weight": 0.03}, seeds=2, lanes=2, steps=1500)
     assert all(pl.train(pl.Uniform(parity), OneStepMLP(parity, 512), **settings).outcome == pl.Outcome.LEARNED)
-    features = pl.train(pl.Uniform(parity), pl.MLP(512, pl.relu, pl.SignInitialization(4), paired=True), **settings)
+    features = pl.train(
+        pl.Uniform(parity), pl.MLP(512, pl.relu, pl.networks.SignInitialization(4), paired=True), **settings
+    )
     assert not any(features.outcome == pl.Outcome.LEARNED)
 
 

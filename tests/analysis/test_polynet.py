@@ -8,15 +8,8 @@ import numpy as np
 import pytest
 
 import paritylab as pl
-from paritylab.analysis.polynet import (
-    last_place,
-    lemma6,
-    long_sign_mean,
-    polynet_error,
-    sign_error,
-    sign_means,
-)
-from paritylab.analysis.thresholds import sign_coefficients
+from paritylab.analysis.gradients.thresholds import sign_coefficients
+from paritylab.analysis.polynet.errors import last_place, lemma6, long_sign_mean, polynet_error, sign_error, sign_means
 from paritylab.networks.polynet import DisjointPolyNetwork
 
 RNG = np.random.default_rng(0)

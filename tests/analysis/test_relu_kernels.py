@@ -147,7 +147,7 @@ def unit_terms(network, x, other):
 def test_a_network_of_width_4096_has_the_closed_form_within_5_sigma(n):
     """One network; the standard error comes from its 4,096 independent units. All distances."""
     width = 4096
-    network = pl.MLP(width, initialization=pl.GaussianInitialization())(n, key=root_key(1))
+    network = pl.MLP(width, initialization=pl.networks.GaussianInitialization())(n, key=root_key(1))
     x = 1.0 - 2 * np.tri(n + 1, n, -1)  # j coordinates at -1
     found = tangent_kernel(network, x)
     closed = mlp_ntk(n, width, 2 / n, 2 / n, 2 / width)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import paritylab as pl
-from paritylab.analysis.gradients import gradient_by_enumeration
-from paritylab.analysis.routes import neuron_gradient
+from paritylab.analysis.gradients.population import gradient_by_enumeration
+from paritylab.analysis.gradients.routes import neuron_gradient
 
 RNG_SEED = 3
 
@@ -18,15 +18,15 @@ def weights(n, whole=False):
 @pytest.mark.parametrize(
     ("activation", "n", "whole", "route"),
     [
-        (pl.Sinusoid(2), 12, False, "sinusoid"),
-        (pl.Power(3), 12, False, "polynomial"),
+        (pl.networks.Sinusoid(2), 12, False, "sinusoid"),
+        (pl.networks.Power(3), 12, False, "polynomial"),
         (pl.relu, 12, False, "enumeration"),
-        (pl.sigmoid, 12, True, "enumeration"),
-        (pl.sigmoid, 60, True, "sums"),
-        (pl.relu6, 60, True, "sums"),
+        (pl.networks.sigmoid, 12, True, "enumeration"),
+        (pl.networks.sigmoid, 60, True, "sums"),
+        (pl.networks.relu6, 60, True, "sums"),
         (pl.relu, 120, False, "integral"),
-        (pl.relu6, 120, False, "integral"),
-        (pl.Sinusoid(2), 1001, False, "sinusoid"),
+        (pl.networks.relu6, 120, False, "integral"),
+        (pl.networks.Sinusoid(2), 1001, False, "sinusoid"),
     ],
 )
 def test_the_route(activation, n, whole, route):
@@ -42,4 +42,4 @@ def test_the_route(activation, n, whole, route):
 
 def test_where_none_leads_the_error_says_what_would():
     with pytest.raises(ValueError, match=r"no exact route for n=60 real weights.*n <= 26"):
-        neuron_gradient(weights(60), pl.sigmoid, (0, 1))
+        neuron_gradient(weights(60), pl.networks.sigmoid, (0, 1))

@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 import paritylab as pl
 from paritylab.analysis import walsh_hadamard, zero_by_symmetry
-from paritylab.analysis.gradients import slope_at
-from paritylab.analysis.symmetric_zeros import least_sum
+from paritylab.analysis.gradients.population import slope_at
+from paritylab.analysis.gradients.symmetric_zeros import least_sum
 from paritylab.brief import brief
 from paritylab.cube import cube
 
@@ -28,7 +28,17 @@ def largest_by_size(weights, activation, bias: float = 0.0) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "activation", [pl.relu, pl.relu6, pl.sigmoid, pl.Power(8), pl.Power(7), pl.Sinusoid(2), pl.Sinusoid(3)], ids=brief
+    "activation",
+    [
+        pl.relu,
+        pl.networks.relu6,
+        pl.networks.sigmoid,
+        pl.networks.Power(8),
+        pl.networks.Power(7),
+        pl.networks.Sinusoid(2),
+        pl.networks.Sinusoid(3),
+    ],
+    ids=brief,
 )
 @pytest.mark.parametrize("bias", [0.0, 0.25])
 def test_zero_by_symmetry_is_what_enumeration_finds(activation, bias):
@@ -36,9 +46,11 @@ def test_zero_by_symmetry_is_what_enumeration_finds(activation, bias):
     largest, reach = largest_by_size(GENERIC, activation, bias), np.abs(GENERIC).sum() + abs(bias)
     grid = np.linspace(-reach, reach, 999)
     slope = slope_at(activation, grid)
-    steepest = 0.0 if activation in (pl.relu, pl.relu6) else np.abs(np.gradient(slope, grid)).max()
+    steepest = 0.0 if activation in (pl.relu, pl.networks.relu6) else np.abs(np.gradient(slope, grid)).max()
     rounding = np.finfo(float).eps * (N * reach * steepest + (16 + N) * np.abs(slope).max())
-    degree = int(activation.k) if isinstance(activation, pl.Power) else N + 1  # beyond a polynomial's all are 0
+    degree = (
+        int(activation.k) if isinstance(activation, pl.networks.Power) else N + 1
+    )  # beyond a polynomial's all are 0
     claimed = [zero_by_symmetry(GENERIC, activation, size, bias=bias) for size in range(N + 1)]
     assert claimed[:degree] == (largest <= rounding).tolist()[:degree]
     assert any(claimed) == (bias == 0)
@@ -59,7 +71,7 @@ def test_where_points_tie_a_relu_has_even_levels(weights):
 
 def test_a_corner_that_is_reached_breaks_the_symmetry():
     weights = np.array([3.0, 2.0, 2.0])
-    assert largest_by_size(weights, pl.relu6)[2] > 0.01 and not zero_by_symmetry(weights, pl.relu6, 2)
+    assert largest_by_size(weights, pl.networks.relu6)[2] > 0.01 and not zero_by_symmetry(weights, pl.networks.relu6, 2)
     assert zero_by_symmetry(weights, pl.relu, 2)
 
 

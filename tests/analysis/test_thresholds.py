@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import paritylab as pl
-from paritylab.analysis.majority import majority_coefficients
-from paritylab.analysis.sums import gradient_by_sums
-from paritylab.analysis.thresholds import gradient_of_threshold, sign_coefficients
+from paritylab.analysis.fourier.majority import majority_coefficients
+from paritylab.analysis.gradients.sums import gradient_by_sums
+from paritylab.analysis.gradients.thresholds import gradient_of_threshold, sign_coefficients
 from paritylab.cube import random_signs
 
 LAWS = {"uniform": lambda rng, n: rng.uniform(-1, 1, n), "gaussian": lambda rng, n: rng.normal(size=n)}

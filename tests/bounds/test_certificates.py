@@ -11,7 +11,12 @@ from paritylab.bounds.certificates import uniform_part
 from paritylab.cube import cube, root_key
 from paritylab.networks.base import outputs
 
-ACTIVATIONS = {"relu": pl.relu, "relu6": pl.relu6, "sigmoid": pl.sigmoid, "sinusoid": pl.Sinusoid(2)}
+ACTIVATIONS = {
+    "relu": pl.relu,
+    "relu6": pl.networks.relu6,
+    "sigmoid": pl.networks.sigmoid,
+    "sinusoid": pl.networks.Sinusoid(2),
+}
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
@@ -23,7 +28,7 @@ def test_no_network_correlates_more_than_its_weights_allow(name):
 
     @jax.jit
     def both(key, scale):
-        network = pl.MLP(1, ACTIVATIONS[name], pl.StandardNormalInitialization())(target.n, key=key)
+        network = pl.MLP(1, ACTIVATIONS[name], pl.networks.StandardNormalInitialization())(target.n, key=key)
         network = jax.tree.map(lambda leaf: scale * leaf if eqx.is_array(leaf) and leaf.ndim else leaf, network)
         return abs((signs * outputs(network, points)).mean()), bounds.correlation_bound(network)
 
@@ -33,7 +38,7 @@ def test_no_network_correlates_more_than_its_weights_allow(name):
 
 
 def test_a_run_records_its_bound_and_its_moments():
-    task = pl.separation(pl.equal_gates(pl.GateProduct(("OR",) * 21)))
+    task = pl.distributions.separation(pl.distributions.equal_gates(pl.GateProduct(("OR",) * 21)))
     record = bounds.CorrelationCertificate(4096)
     runs = pl.train(
         task, pl.MLP(6), seeds=2, steps=20, records=[record], record_every=20, validation=0, keep=True, lanes=1
@@ -72,7 +77,7 @@ def test_what_has_no_certificate_says_so():
     with pytest.raises(ValueError, match="one hidden layer"):
         bounds.correlation_bound(pl.MLP((3, 3))(4, key=root_key(0)))
     with pytest.raises(ValueError, match="relu, relu6, sigmoid and Sinusoid"):
-        bounds.correlation_bound(pl.MLP(3, pl.square)(4, key=root_key(0)))
+        bounds.correlation_bound(pl.MLP(3, pl.networks.square)(4, key=root_key(0)))
     with pytest.raises(ValueError, match="equal lots"):
         bounds.CorrelationCertificate(100, 64)
     with pytest.raises(ValueError, match="products of gates, got Parity"):

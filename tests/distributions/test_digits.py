@@ -16,8 +16,8 @@ from paritylab.distributions import digits, strips
 from paritylab.distributions.digits import FILES, find_mnist, mnist, small_digits
 
 RNG = np.random.default_rng(0)
-TRAIN = pl.Images(RNG.integers(0, 256, (6, 4, 2), np.uint8), np.array([0, 1, 2, 3, 9, 4], np.uint8))
-TEST = pl.Images(RNG.integers(0, 256, (3, 4, 2), np.uint8), np.array([7, 8, 5], np.uint8))
+TRAIN = pl.distributions.Images(RNG.integers(0, 256, (6, 4, 2), np.uint8), np.array([0, 1, 2, 3, 9, 4], np.uint8))
+TEST = pl.distributions.Images(RNG.integers(0, 256, (3, 4, 2), np.uint8), np.array([7, 8, 5], np.uint8))
 
 
 def idx(array):
@@ -172,7 +172,7 @@ def test_scikit_learn_ships_1797_digits():
 
 
 def test_a_strip_shows_its_digits_side_by_side():
-    law = pl.Strips(TRAIN, 3, strips.scaled("signs", TRAIN))
+    law = pl.distributions.Strips(TRAIN, 3, strips.scaled("signs", TRAIN))
     x, y = (np.asarray(part) for part in law.sample(pl.root_key(0), 50))
     shown = np.round((x.reshape(50, 4, 3, 2) + 1) * 255 / 2)
     known = {
@@ -187,8 +187,8 @@ def test_scales_of_grey():
     assert strips.scaled("unit", TRAIN)[[0, 255]].tolist() == [0, 1]
     standard = strips.scaled("standard", TRAIN)[TRAIN.pixels]
     assert (standard.mean(), standard.std()) == (pytest.approx(0, abs=1e-12), pytest.approx(1, abs=1e-12))
-    task = pl.digit_strips(pl.Digits("tiny", TRAIN, TEST), 2, "standard")
-    assert isinstance(task.train, pl.Strips) and isinstance(task.test, pl.Strips)
+    task = pl.distributions.digit_strips(pl.distributions.Digits("tiny", TRAIN, TEST), 2, "standard")
+    assert isinstance(task.train, pl.distributions.Strips) and isinstance(task.test, pl.distributions.Strips)
     np.testing.assert_array_equal(task.test.values, task.train.values)
     np.testing.assert_array_equal(task.clean().digits, TEST.classes)
 
@@ -197,7 +197,7 @@ def test_one_law_trains_and_another_examines():
     """The test law has the opposite labels: what is learned is wrong everywhere there."""
     target = pl.Parity(4, (0, 1))
     x, y, _ = pl.Uniform(target).support()
-    task = pl.HeldOut(pl.Uniform(target), pl.Points(np.asarray(x), -np.asarray(y)))
+    task = pl.distributions.HeldOut(pl.Uniform(target), pl.Points(np.asarray(x), -np.asarray(y)))
     runs = pl.train(
         task, pl.MLP(20), rate=0.1, seeds=1, steps=400, every=400, validation=0, records=(pl.FreshError(64),), lanes=1
     )
@@ -207,11 +207,20 @@ def test_one_law_trains_and_another_examines():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: pl.Strips(TRAIN, 0), "at least one digit, got k=0"),
-        (lambda: pl.Strips(TRAIN, 10**9), "512 strips of k=1000000000 digits of 8 pixels need 15258.8 GiB, and "),
-        (lambda: pl.Strips(TRAIN, 40).support(), "strips of k=40 of 6 images, which need "),
-        (lambda: pl.HeldOut(pl.Strips(TRAIN, 1), pl.Strips(TRAIN, 2)), "must share n, got n=8 and 16"),
-        (lambda: pl.pooled(pl.Digits("tiny", TRAIN, TEST), 3), "cannot be cut into squares of by=3"),
+        (lambda: pl.distributions.Strips(TRAIN, 0), "at least one digit, got k=0"),
+        (
+            lambda: pl.distributions.Strips(TRAIN, 10**9),
+            "512 strips of k=1000000000 digits of 8 pixels need 15258.8 GiB, and ",
+        ),
+        (lambda: pl.distributions.Strips(TRAIN, 40).support(), "strips of k=40 of 6 images, which need "),
+        (
+            lambda: pl.distributions.HeldOut(pl.distributions.Strips(TRAIN, 1), pl.distributions.Strips(TRAIN, 2)),
+            "must share n, got n=8 and 16",
+        ),
+        (
+            lambda: pl.distributions.pooled(pl.distributions.Digits("tiny", TRAIN, TEST), 3),
+            "cannot be cut into squares of by=3",
+        ),
     ],
 )
 def test_what_cannot_be_says_so(make, message):
@@ -222,7 +231,7 @@ def test_what_cannot_be_says_so(make, message):
 
 def test_the_most_digits_that_are_allowed_are_allowed(monkeypatch):
     monkeypatch.setattr(strips, "memory", lambda: 8 * 4 * 512 * 8 * 3)
-    assert pl.Strips(TRAIN, 3).k == 3
+    assert pl.distributions.Strips(TRAIN, 3).k == 3
     with pytest.raises(ValueError, match="Use k <= 3"):
-        pl.Strips(TRAIN, 4)
-    assert math.isclose(float(pl.Strips(TRAIN, 1).support()[2].sum()), 1, abs_tol=1e-6)
+        pl.distributions.Strips(TRAIN, 4)
+    assert math.isclose(float(pl.distributions.Strips(TRAIN, 1).support()[2].sum()), 1, abs_tol=1e-6)

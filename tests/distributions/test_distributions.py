@@ -6,34 +6,26 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from paritylab import (
+from paritylab import FlippedLabels, GateProduct, Mixture, Parity, Points, Product, Uniform, majority, root_key
+from paritylab.cube import cube, encode
+from paritylab.distributions import (
     Encoded,
     EqualBits,
-    FlippedLabels,
-    GateProduct,
     Generative,
     HeldOut,
     Images,
-    Mixture,
-    Parity,
-    Points,
-    Product,
     ShiftedInputs,
     Strips,
-    Uniform,
     draw,
     equal_gates,
     leaky,
-    majority,
-    random_circuit,
     random_subset,
-    root_key,
     separation,
     sparse_pairs,
     stealth,
 )
-from paritylab.cube import cube, encode
 from paritylab.runtime import memory
+from paritylab.targets import random_circuit
 
 PARITY = Parity(5, (0, 2))
 BIASED = Product(PARITY, [0.5, -0.2, 0.9, 0.0, -1.0])
@@ -232,7 +224,7 @@ def test_what_cannot_be_says_so(make, message):
 
 
 def test_wrong_words_and_shapes_are_named(said_to_users):
-    encoded = "pl.Encoded(pl.Uniform(pl.Parity(3, (0,))), 'hex')"
+    encoded = "pl.distributions.Encoded(pl.Uniform(pl.Parity(3, (0,))), 'hex')"
     unequal = "pl.Points(np.zeros((3, 2)), np.zeros(2))"
     flat = "pl.Points(np.zeros(3), np.zeros(3))"
     assert said_to_users(encoded, unequal, flat) == {

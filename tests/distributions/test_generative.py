@@ -4,8 +4,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab import GATES, Generative, TreeCircuit, circuit_from_formula, random_circuit, root_key
+from paritylab import TreeCircuit, root_key
 from paritylab.cube import cube
+from paritylab.distributions import Generative
+from paritylab.targets import GATES, circuit_from_formula, random_circuit
 
 TWO_VALUED = tuple(name for name in GATES if name not in ("TRUE", "FALSE"))
 

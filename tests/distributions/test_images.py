@@ -29,7 +29,7 @@ def cifar(tmp_path, monkeypatch):
 
 
 def test_cifar_files_are_read_plane_by_plane(cifar):
-    images = pl.cifar10()
+    images = pl.distributions.cifar10()
     assert images.name == "a sample of CIFAR-10 (6 and 3 images)" and images.train.classes.tolist() == [*range(6)]
     raw = np.frombuffer((cifar / "data_batch_1.bin").read_bytes(), np.uint8).reshape(6, CIFAR_RECORD)
     row, column, green = 5, 7, 1
@@ -50,8 +50,8 @@ def test_one_named_folder_serves_all_data_sets(cifar, tmp_path, monkeypatch):
 
 
 def test_patches_are_cut_out_of_images(cifar):
-    images = pl.cifar10(cifar)
-    law = pl.RandomPatches(images, 3)
+    images = pl.distributions.cifar10(cifar)
+    law = pl.distributions.RandomPatches(images, 3)
     x, y = law.sample(pl.root_key(0), 20)
     assert x.shape == (20, 28) and np.all(np.asarray(y) == 1)
     windows = np.lib.stride_tricks.sliding_window_view(images.train.pixels, (3, 3), axis=(1, 2))
@@ -68,7 +68,7 @@ def test_folders_of_images(tmp_path):
         (tmp_path / name).mkdir()
         for number in range(5):
             Image.new("RGB", (20, 12), (shade, 0, 0)).save(tmp_path / name / f"{number}.png")
-    images = pl.image_folder(tmp_path, side=8)
+    images = pl.distributions.image_folder(tmp_path, side=8)
     assert images.classes == ("cats", "dogs") and images.train.pixels.shape == (8, 8, 8, 3)
     assert images.test.classes.tolist() == [0, 1] and images.test.pixels[1, 3, 3].tolist() == [200, 0, 0]
 
@@ -78,11 +78,11 @@ def test_every_fifth_image_of_a_class_is_kept_for_testing(tmp_path):
         (tmp_path / name).mkdir()
         for number in range(count):
             Image.new("RGB", (4, 4), (number, 0, 0)).save(tmp_path / name / f"{number}.png")
-    images = pl.image_folder(tmp_path, side=4)
+    images = pl.distributions.image_folder(tmp_path, side=4)
     assert images.test.classes.tolist() == [0, 1, 2] and images.test.pixels[:, 0, 0, 0].tolist() == [4, 4, 4]
     assert np.bincount(images.train.classes).tolist() == [6, 4, 5]
     with pytest.raises(ValueError, match="has the 5 images that leave one for testing; the largest has 4"):
-        pl.image_folder(tmp_path, side=4, most=4)
+        pl.distributions.image_folder(tmp_path, side=4, most=4)
 
 
 def test_files_that_end_early_or_cannot_be_read_are_named(cifar, tmp_path):
@@ -93,10 +93,10 @@ def test_files_that_end_early_or_cannot_be_read_are_named(cifar, tmp_path):
     for part in (whole[:20], whole[: len(whole) // 2], whole[:-40]):
         picture.write_bytes(part)
         with pytest.raises(ValueError, match="is not an image that can be read"):
-            pl.image_folder(tmp_path / "pictures")
+            pl.distributions.image_folder(tmp_path / "pictures")
     (cifar / "data_batch_2.bin").mkdir()
     with pytest.raises(ValueError, match=r"data_batch_2.bin cannot be read \(Is a directory\)"):
-        pl.cifar10()
+        pl.distributions.cifar10()
 
 
 @pytest.mark.parametrize("side", [12, 20], ids=["some", "many"])
@@ -106,54 +106,54 @@ def test_images_of_too_many_pixels_are_named(side, tmp_path, monkeypatch):
     Image.new("RGB", (side, side)).save(tmp_path / "a" / "1.png")
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
     with pytest.raises(ValueError, match=r"1.png has more than the 100 pixels that an image may have. Remove it"):
-        pl.image_folder(tmp_path)
+        pl.distributions.image_folder(tmp_path)
 
 
 def test_no_other_format_is_tried_than_the_endings_say(tmp_path):
     (tmp_path / "a").mkdir()
     Image.new("RGB", (4, 4)).save(tmp_path / "a" / "1.png", format="BMP")
     with pytest.raises(ValueError, match=r"1.png is not an image that can be read"):
-        pl.image_folder(tmp_path)
+        pl.distributions.image_folder(tmp_path)
 
 
 def test_pipes_and_files_beyond_their_size_are_not_read(cifar, tmp_path, monkeypatch):
     (tmp_path / "pictures" / "a").mkdir(parents=True)
     os.mkfifo(tmp_path / "pictures" / "a" / "1.png")
     with pytest.raises(ValueError, match=r"1.png is a pipe, and not a file"):
-        pl.image_folder(tmp_path / "pictures")
+        pl.distributions.image_folder(tmp_path / "pictures")
     os.mkfifo(cifar / "data_batch_2.bin")
     with pytest.raises(ValueError, match=r"data_batch_2.bin is a pipe, and not a file"):
-        pl.cifar10()
+        pl.distributions.cifar10()
     (cifar / "data_batch_2.bin").unlink()
     (cifar / "data_batch_2.bin").write_bytes(gzip.compress(bytes(10_001 * CIFAR_RECORD)))
     with pytest.raises(ValueError, match=r"data_batch_2.bin has more than the 10,000 records of a file of CIFAR-10."):
-        pl.cifar10()
+        pl.distributions.cifar10()
     with pytest.raises(ValueError, match="is not a folder"):
-        pl.cifar10(300 * "a")
+        pl.distributions.cifar10(300 * "a")
 
 
 def test_wrong_data_is_said(cifar, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     for make, words in (
-        (lambda: pl.image_folder(empty), "has no images"),
-        (lambda: pl.cifar10(empty), "no CIFAR-10 in"),
-        (lambda: pl.RandomPatches(made_up_images(20), 40), "a side of 1 to 32 pixels"),
+        (lambda: pl.distributions.image_folder(empty), "has no images"),
+        (lambda: pl.distributions.cifar10(empty), "no CIFAR-10 in"),
+        (lambda: pl.distributions.RandomPatches(made_up_images(20), 40), "a side of 1 to 32 pixels"),
     ):
         with pytest.raises(ValueError, match=words):
             make()
     (cifar / "test_batch.bin").write_bytes(b"123")
     with pytest.raises(ValueError, match="no number of records"):
-        pl.cifar10()
+        pl.distributions.cifar10()
     (empty / "a").mkdir()
     (empty / "a" / "1.png").write_bytes(b"no image")
     with pytest.raises(ValueError, match="is not an image that can be read"):
-        pl.image_folder(empty)
+        pl.distributions.image_folder(empty)
 
 
 def test_the_score_of_a_class_gives_the_cross_entropy():
-    network = pl.PatchScores((6,), classes=4)(6, key=pl.root_key(1))
+    network = pl.networks.PatchScores((6,), classes=4)(6, key=pl.root_key(1))
     x = jnp.array([0.1, -0.4, 0.2, 0.9, -1.0, 2.0])
     logits = network.logits(x[:, None])[:, 0]
     entropy = jnp.log(jnp.sum(jnp.exp(logits))) - logits[2]
-    assert float(pl.logistic(jnp.array(1.0), network(x))) == pytest.approx(float(entropy), rel=1e-5)
+    assert float(pl.training.logistic(jnp.array(1.0), network(x))) == pytest.approx(float(entropy), rel=1e-5)

@@ -9,9 +9,12 @@ import paritylab as pl
 @pytest.mark.parametrize(("n", "support"), [(6, (0, 1, 2)), (7, (1, 2, 4, 5, 6))])
 def test_exact_moments(n, support):
     """E[y] = 0; E[y x_j] = 1/(2 sqrt n) in A and 0 outside, all of it from the half with equal bits."""
-    task = pl.leaky(pl.Parity(n, support))
+    task = pl.distributions.leaky(pl.Parity(n, support))
     inside = np.isin(np.arange(n), support)
-    for law, share in ((task, 0.5), *((pl.Encoded(part, "unit"), i) for i, part in enumerate(task.base.parts))):
+    for law, share in (
+        (task, 0.5),
+        *((pl.distributions.Encoded(part, "unit"), i) for i, part in enumerate(task.base.parts)),
+    ):
         x, y, probability = (np.asarray(part, float) for part in law.support())
         assert probability.sum() == pytest.approx(1) and probability @ y == pytest.approx(0, abs=1e-7)
         np.testing.assert_allclose((probability * y) @ x, share * inside / np.sqrt(n), atol=1e-7)
@@ -19,7 +22,7 @@ def test_exact_moments(n, support):
 
 
 def test_equal_bits_are_equal_and_the_others_are_fair():
-    half = pl.EqualBits(pl.Parity(9, (1, 4, 8)))
+    half = pl.distributions.EqualBits(pl.Parity(9, (1, 4, 8)))
     x, y = (np.asarray(part) for part in half.sample(pl.root_key(0), 10_000))
     assert np.all(x[:, [1, 4, 8]] == y[:, None])
     assert np.max(np.abs(x.mean(axis=0))) < 5 / 100
@@ -28,8 +31,8 @@ def test_equal_bits_are_equal_and_the_others_are_fair():
 
 
 def test_the_population_has_every_example_as_often_as_it_is_likely():
-    task = pl.leaky(pl.Parity(5, (0, 2, 3)))
-    points = pl.population(task)
+    task = pl.distributions.leaky(pl.Parity(5, (0, 2, 3)))
+    points = pl.distributions.population(task)
     x, y, probability = (np.asarray(part) for part in task.support())
     assert len(points.x) == 2**6
     rows = {}
@@ -41,13 +44,13 @@ def test_the_population_has_every_example_as_often_as_it_is_likely():
 
 
 def test_the_family_draws_its_sets():
-    task = pl.RandomLeaky(9, 3)
+    task = pl.distributions.RandomLeaky(9, 3)
     masks = {tuple(np.asarray(task(pl.root_key(seed)).base.parts[0].target.mask)) for seed in range(5)}
     assert len(masks) > 1 and all(sum(mask) == 3 for mask in masks)
 
 
 def test_wrong_input_says_so():
     with pytest.raises(ValueError, match="odd number of coordinates, got k=2"):
-        pl.EqualBits(pl.Parity(5, (0, 1)))
+        pl.distributions.EqualBits(pl.Parity(5, (0, 1)))
     with pytest.raises(ValueError, match="multiples of the least"):
-        pl.population(pl.Product(pl.Parity(2, (0, 1)), 0.3))
+        pl.distributions.population(pl.Product(pl.Parity(2, (0, 1)), 0.3))

@@ -7,19 +7,11 @@ import pytest
 from judging import results_of, values
 
 import paritylab as pl
-from paritylab.analysis import audit
+from paritylab.circuits import audit
 from paritylab.distributions.points import growing_sample
-from paritylab.experiments.boolean_circuits import (
-    comparison,
-    figure1,
-    figure4,
-    halves,
-    lemmas,
-    necessity,
-    recovery,
-    shallow,
-)
-from paritylab.experiments.boolean_circuits.problems import generative, packed_sample, problem, wrong_points
+from paritylab.experiments.boolean_circuits import comparison, figure1, figure4, lemmas, necessity, recovery, shallow
+from paritylab.experiments.boolean_circuits.shared import halves
+from paritylab.experiments.boolean_circuits.shared.problems import generative, packed_sample, problem, wrong_points
 from paritylab.figures import plot_circuit
 
 
@@ -28,14 +20,14 @@ def test_samples_begin_alike():
     (small, _), (large, labels) = (growing_sample(law, size, key=pl.root_key(3)) for size in (10, 5000))
     np.testing.assert_array_equal(small, large[:10])
     assert labels.shape == (5000,)
-    packed, plain = packed_sample(law, 4100, 3), pl.PackedPatterns.of(large[:4100], labels[:4100])
+    packed, plain = packed_sample(law, 4100, 3), pl.circuits.PackedPatterns.of(large[:4100], labels[:4100])
     np.testing.assert_array_equal(packed.inputs, plain.inputs)
     np.testing.assert_array_equal(packed.labels, plain.labels)
 
 
 def test_a_circuit_differs_from_another_where_it_does():
-    one, other = pl.circuit_from_formula("AND(x0,x1)"), pl.circuit_from_formula("OR(x0,x1)")
-    points = pl.PackedPatterns.of(np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]), np.ones(4))
+    one, other = pl.targets.circuit_from_formula("AND(x0,x1)"), pl.targets.circuit_from_formula("OR(x0,x1)")
+    points = pl.circuits.PackedPatterns.of(np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]), np.ones(4))
     assert wrong_points(one, other, points) == 2 and wrong_points(one, one, points) == 0
 
 
@@ -56,7 +48,7 @@ def test_flipping_the_inputs_of_a_table_twice_gives_it_back():
 
 def test_constant_gates_need_no_correlation():
     """The TRUE gates of a parity's circuit (Lemma 5) tell nothing; the audit leaves them out."""
-    circuit = pl.parity_circuit(8, (0, 3, 5))
+    circuit = pl.targets.parity_circuit(8, (0, 3, 5))
     found = audit(circuit, pl.Product(circuit, 0.4))
     assert found.property_1 and found.slack == pytest.approx(0.4**2 - 0.4**3)
     known = problem(circuit, pl.Product(circuit, 0.4))
@@ -64,7 +56,7 @@ def test_constant_gates_need_no_correlation():
 
 
 def test_a_circuit_is_drawn_with_its_gates():
-    circuit = pl.circuit_from_formula("OR(AND(x0,x1),NAND(x2,x3))")
+    circuit = pl.targets.circuit_from_formula("OR(AND(x0,x1),NAND(x2,x3))")
     figure = plot_circuit(circuit, np.array([1.0, 0.5, 0.2]), "|c|")
     assert {text.get_text() for text in figure.axes[0].texts} == {"OR", "AND", "NAND", "x0", "x1", "x2", "x3"}
     with pytest.raises(ValueError, match="coloured by 3 numbers"):

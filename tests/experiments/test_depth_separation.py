@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import paritylab as pl
-from paritylab.analysis import gate_tables
+from paritylab.circuits import gate_tables
 from paritylab.experiments.depth_separation import audit, layerwise, pairing, samples, stage_two
 from paritylab.experiments.depth_separation.shared import recovery
 from paritylab.experiments.depth_separation.shared.families import (
@@ -45,7 +45,7 @@ def test_what_the_first_layer_sees():
 def test_partners_are_told_apart_by_the_numbers_that_the_prediction_has():
     """E over the easy half by enumeration, twice those in the mixture up to 2^-n."""
     target = pl.GateProduct(("OR", "OR", "AND"))
-    x, y, chance = (np.asarray(part, float) for part in pl.equal_gates(target).support())
+    x, y, chance = (np.asarray(part, float) for part in pl.distributions.equal_gates(target).support())
     labelled = lambda i, j: float(np.sum(chance * x[:, i] * x[:, 3 + j] * (y == (1 if i < 2 else -1))))
     found = [labelled(0, 0), labelled(2, 2), labelled(0, 1), labelled(0, 2), labelled(2, 0)]
     np.testing.assert_allclose(found, [-1 / 6, -1 / 6, 1 / 18, 1 / 6, 1 / 6], atol=1e-6)
@@ -84,7 +84,7 @@ def test_both_staircases_stay_within_their_bounds():
 
 def test_gate_outputs_have_the_law_of_the_gates():
     task = stage_two.GateOutputs(5)(pl.root_key(3))
-    means = np.asarray(pl.random_gate_product(5, key=pl.root_key(3)).ors) / 2
+    means = np.asarray(pl.targets.random_gate_product(5, key=pl.root_key(3)).ors) / 2
     s, y = task.clean().sample(pl.root_key(0), 4000)
     np.testing.assert_array_equal(np.prod(np.asarray(s), axis=1), y)
     assert np.all(np.abs(np.asarray(s).mean(axis=0) - means) <= 5 * np.sqrt(0.75 / 4000))

@@ -7,12 +7,12 @@ import pytest
 from judging import values
 
 import paritylab as pl
-from paritylab.analysis.gaps import majority_gap, weak_gap
-from paritylab.analysis.gradients import turns_of
+from paritylab.analysis.gradients.gaps import majority_gap, weak_gap
+from paritylab.analysis.gradients.population import turns_of
 from paritylab.cube import cube
 from paritylab.experiments.hidden_progress import figure11, figure12
 from paritylab.sweep import Sweep
-from paritylab.training.engine import init_key
+from paritylab.training.engine.loop import init_key
 
 
 def run(experiment, settings, folder):
@@ -64,7 +64,7 @@ def test_figure_12_made_small(tmp_path):
     assert len(start) == 6 and measured["right/sin/positive"].value == np.mean(start.gap > 0)
     # The recorded numbers are the network's: the gap of the first seed by enumeration of its own start.
     path = figure12.PATHS[0]
-    network = pl.NeuronRecipe(path.activation)(figure12.N, key=init_key(np.uint32(0)))
+    network = pl.Neuron(path.activation)(figure12.N, key=init_key(np.uint32(0)))
     x = np.asarray(cube(figure12.N), float)
     frequency, phase = turns_of(path.activation)
     z = x @ np.asarray(network.hidden.weight, float) + float(network.hidden.bias)

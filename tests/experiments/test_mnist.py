@@ -24,7 +24,7 @@ def bars(count, seed):
     digits = np.arange(count) % 10
     pixels = rng.integers(0, 60, (count, 10))
     pixels[np.arange(count), digits] = 255
-    return pl.Images(pixels.reshape(count, 2, 5).astype(np.uint8), digits.astype(np.uint8))
+    return pl.distributions.Images(pixels.reshape(count, 2, 5).astype(np.uint8), digits.astype(np.uint8))
 
 
 def trained(settings, accuracy):
@@ -39,7 +39,7 @@ def trained(settings, accuracy):
 
 def test_claims_are_measured_at_the_last_epoch_seed_by_seed(monkeypatch):
     monkeypatch.setattr(mnist, "data_name", lambda _: "bars")
-    monkeypatch.setattr(mnist, "digits_of", lambda _: pl.Digits("bars", bars(40, 0), bars(20, 1)))
+    monkeypatch.setattr(mnist, "digits_of", lambda _: pl.distributions.Digits("bars", bars(40, 0), bars(20, 1)))
     linear = {"frozen-gates": 0.55, "relu-features": 0.54, "gaussian-features": 0.53}
 
     def accuracy(k, model, seed):
@@ -65,7 +65,7 @@ def test_claims_are_measured_at_the_last_epoch_seed_by_seed(monkeypatch):
 
 def test_the_plan_is_that_of_the_paper(monkeypatch):
     """Four models of 512 units on strips of one and three digits, 20 epochs of 60,000 strips in batches of 128."""
-    monkeypatch.setattr(mnist, "digits_of", lambda _: pl.Digits("bars", bars(40, 0), bars(20, 1)))
+    monkeypatch.setattr(mnist, "digits_of", lambda _: pl.distributions.Digits("bars", bars(40, 0), bars(20, 1)))
     plans = list(mnist.plan(PAPER))
     assert [(plan.columns["k"][0], plan.columns["model"][0]) for plan in plans] == [
         (k, model.name) for k in (1, 3) for model in mnist.MODELS
@@ -79,7 +79,7 @@ def test_the_plan_is_that_of_the_paper(monkeypatch):
 
 def test_the_bandwidth_is_the_root_mean_square_distance_of_two_strips():
     images = bars(30, 0)
-    task = pl.digit_strips(pl.Digits("bars", images, images), 2, "unit")
+    task = pl.distributions.digit_strips(pl.distributions.Digits("bars", images, images), 2, "unit")
     x = np.asarray(task.support()[0], float)  # all 900 strips
     squares = np.sum(x**2, axis=1)
     mean = 2 * squares.mean() - 2 * np.sum(x.mean(axis=0) ** 2)  # the mean over all pairs

@@ -14,10 +14,10 @@ from paritylab.bounds.upper import symmetric_initialization
 from paritylab.cube import cube, encode
 from paritylab.experiments.base import load, measured
 from paritylab.experiments.symmetry import figure1, theorem1, theory
-from paritylab.experiments.symmetry.runs import Curves, SymmetricTask, ends, sgd
+from paritylab.experiments.symmetry.shared.runs import Curves, SymmetricTask, ends, sgd
 from paritylab.experiments.symmetry.starts import high_quantile
 from paritylab.networks.base import outputs
-from paritylab.training.weight_records import SeenError, UnseenMass, WeightError
+from paritylab.training.rules.weight_records import SeenError, UnseenMass, WeightError
 
 
 def test_the_lemmas_on_all_functions_of_three_bits():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from judging import values, verdicts
 
-from paritylab.analysis.gaps import majority_gap
-from paritylab.analysis.sums import gradient_by_sums
+from paritylab.analysis.gradients.gaps import majority_gap
+from paritylab.analysis.gradients.sums import gradient_by_sums
 from paritylab.experiments.hidden_progress import proposition5, theorem4, theorem7, theorem8
 from paritylab.networks import relu
 from paritylab.sweep import Sweep

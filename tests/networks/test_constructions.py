@@ -6,25 +6,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab import (
-    MLP,
+from paritylab import MLP, Neuron, Parity, PolyNet, Transformer, relu
+from paritylab.cube import cube
+from paritylab.networks import (
     DisjointPolyNet,
-    NeuronRecipe,
     OscillatingPolynomial,
-    Parity,
-    PolyNet,
     Power,
     Sinusoid,
-    Transformer,
     TriangleWave,
     Zigzag,
     realize,
-    relu,
     relu6,
     sigmoid,
     square,
 )
-from paritylab.cube import cube
 from paritylab.networks.activations import gelu
 from paritylab.networks.base import outputs
 
@@ -50,10 +45,10 @@ ARCHITECTURES_UNDER_TEST = {
     "triangle MLP": lambda k: MLP(1, TriangleWave(k)),
     "oscillating MLP": lambda k: MLP(3, OscillatingPolynomial(k)),
     "sinusoid MLP": lambda k: MLP(1, Sinusoid(k)),
-    "zigzag neuron": lambda k: NeuronRecipe(Zigzag(k)),
-    "triangle neuron": lambda k: NeuronRecipe(TriangleWave(k)),
-    "oscillating neuron": lambda k: NeuronRecipe(OscillatingPolynomial(k)),
-    "sinusoid neuron": lambda k: NeuronRecipe(Sinusoid(k)),
+    "zigzag neuron": lambda k: Neuron(Zigzag(k)),
+    "triangle neuron": lambda k: Neuron(TriangleWave(k)),
+    "oscillating neuron": lambda k: Neuron(OscillatingPolynomial(k)),
+    "sinusoid neuron": lambda k: Neuron(Sinusoid(k)),
     "PolyNet": lambda k: PolyNet(k),
     "PolyNet with factors to spare": lambda k: PolyNet(k + 2),
     "transformer": lambda k: Transformer(embedding=4, attention=1, heads=1, hidden=k),
@@ -130,7 +125,7 @@ def test_a_narrow_mlp_names_the_least_width(activation, k):
         (PolyNet(2), 3, "A PolyNet of width 2", "3"),
         (Transformer(embedding=3), 2, "A Transformer of width (embedding 3, MLP 3)", "(4, 2)"),
         (Transformer(embedding=8, hidden=2), 3, "A Transformer of width (embedding 8, MLP 2)", "(4, 3)"),
-        (NeuronRecipe(relu), 2, "A neuron without an output layer of width 1", "that of an MLP"),
+        (Neuron(relu), 2, "A neuron without an output layer of width 1", "that of an MLP"),
     ],
 )
 def test_a_narrow_network_names_the_least_width(recipe, k, narrow, least):
@@ -144,8 +139,8 @@ def test_a_narrow_network_names_the_least_width(recipe, k, narrow, least):
     [
         (MLP(5, Power(2)), "Power(k=2) is made for another degree than k=3."),
         (MLP(1, Zigzag(4)), "Zigzag(k=4) is made for another degree than k=3."),
-        (NeuronRecipe(Sinusoid(5)), "Sinusoid(k=5) is made for another degree than k=3."),
-        (NeuronRecipe(Sinusoid(3, scale=2.0)), "Explicit weights are for Sinusoid at scale 1, got scale=2.0."),
+        (Neuron(Sinusoid(5)), "Sinusoid(k=5) is made for another degree than k=3."),
+        (Neuron(Sinusoid(3, scale=2.0)), "Explicit weights are for Sinusoid at scale 1, got scale=2.0."),
         (MLP((4, 4)), "known for one hidden layer, or for `square` units; got (4, 4)."),
         (MLP(4, gelu), "No explicit parity is known for an MLP with activation"),
         (

@@ -11,20 +11,20 @@ import paritylab as pl
 from paritylab.cube import cube, root_key
 from paritylab.networks import Frozen
 from paritylab.networks.base import outputs
-from paritylab.training.engine import init_key
-from paritylab.training.numbers import split
-from paritylab.training.rules import Problem, Training
+from paritylab.training.engine.loop import init_key
+from paritylab.training.rules.gradient_descent import GradientDescent, Problem
+from paritylab.training.rules.leaves import split
 
 RECIPES = {
-    "random features": pl.RandomFeatures(7),
-    "sigmoid random features": pl.RandomFeatures(7, pl.sigmoid, pl.GaussianInitialization()),
-    "Fourier features": pl.FourierFeatures(7, bandwidth=3.0),
-    "frozen gates": pl.FrozenGates(7),
-    "linearized MLP": pl.Linearized(pl.MLP(7)),
-    "linearized PolyNet": pl.Linearized(pl.PolyNet(3)),
-    "linearized random features": pl.Linearized(pl.RandomFeatures(7)),
-    "linearized frozen gates": pl.Linearized(pl.FrozenGates(7)),
-    "linearized neuron of degree 3": pl.Linearized(pl.NeuronRecipe(pl.Sinusoid(3))),
+    "random features": pl.networks.RandomFeatures(7),
+    "sigmoid random features": pl.networks.RandomFeatures(7, pl.networks.sigmoid, pl.networks.GaussianInitialization()),
+    "Fourier features": pl.networks.FourierFeatures(7, bandwidth=3.0),
+    "frozen gates": pl.networks.FrozenGates(7),
+    "linearized MLP": pl.networks.Linearized(pl.MLP(7)),
+    "linearized PolyNet": pl.networks.Linearized(pl.PolyNet(3)),
+    "linearized random features": pl.networks.Linearized(pl.networks.RandomFeatures(7)),
+    "linearized frozen gates": pl.networks.Linearized(pl.networks.FrozenGates(7)),
+    "linearized neuron of degree 3": pl.networks.Linearized(pl.Neuron(pl.networks.Sinusoid(3))),
 }
 recipes = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 
@@ -58,9 +58,9 @@ def test_the_output_is_linear_in_what_is_trained(recipe):
 @recipes
 def test_training_leaves_the_frozen_part_alone(recipe):
     """Even with Adam and weight decay, which act on every array that is trained."""
-    optimizer = pl.Optimizer(optax.adam, rate=0.01, decay=0.01)
-    problem = Problem(pl.Uniform(pl.Parity(6, (0, 1, 2))), recipe, pl.square_loss, optimizer)
-    rule = Training.of(problem, batch=4, validation=64, sample=None, float64=False)
+    optimizer = pl.training.Optimizer(optax.adam, rate=0.01, decay=0.01)
+    problem = Problem(pl.Uniform(pl.Parity(6, (0, 1, 2))), recipe, pl.training.square_loss, optimizer)
+    rule = GradientDescent.of(problem, batch=4, validation=64, sample=None, float64=False)
     numbers, _ = split(problem)
     first = jax.jit(rule.init)(root_key(0), numbers)
     last = jax.jit(rule.step)(first, root_key(1), jnp.asarray(0), numbers)
@@ -72,17 +72,17 @@ def test_training_leaves_the_frozen_part_alone(recipe):
 def test_the_engine_trains_random_features_also_in_float64():
     """Width 100 on 32 points: the parity of two is linear in the features."""
     runs = pl.train(
-        pl.Uniform(pl.Parity(5, (0, 1))), pl.RandomFeatures(100), rate=0.3, seeds=2, steps=3000, lanes=2, validation=64,
+        pl.Uniform(pl.Parity(5, (0, 1))), pl.networks.RandomFeatures(100), rate=0.3, seeds=2, steps=3000, lanes=2, validation=64,
         keep=True, float64=True,
     )  # fmt: skip
     assert (runs.table().outcome == "learned").all()
-    network, start = runs.network(0), pl.RandomFeatures(100)(5, key=init_key(np.uint32(0)))
+    network, start = runs.network(0), pl.networks.RandomFeatures(100)(5, key=init_key(np.uint32(0)))
     assert network.output.weight.dtype == np.float64
     np.testing.assert_array_equal(network.features.bits.weight, start.features.bits.weight)
 
 
 def test_frozen_gates_start_as_the_relu_network():
-    network = pl.FrozenGates(9)(6, key=root_key(0))
+    network = pl.networks.FrozenGates(9)(6, key=root_key(0))
     hidden, u, x = network.hidden, np.asarray(network.outputs.thaw(jnp.float32)), np.asarray(cube(6))
     expected = np.maximum(x @ np.asarray(hidden.weight).T + np.asarray(hidden.bias), 0) @ u + float(network.bias)
     np.testing.assert_allclose(outputs(network, cube(6)), expected, atol=1e-6)
@@ -95,7 +95,7 @@ def test_frozen_gates_start_as_the_relu_network():
 def test_fourier_features_approximate_the_gaussian_kernel():
     """Products of cosines lie in [-2, 2] / width: their mean over 4,096 features within 5 sigma of the kernel."""
     bandwidth, width = 1.7, 4096
-    network = pl.FourierFeatures(width, bandwidth)(6, key=root_key(0))
+    network = pl.networks.FourierFeatures(width, bandwidth)(6, key=root_key(0))
     x = cube(6)
     layer = network.features.thaw(jnp.float32)
     features = np.asarray(network.scale * jnp.cos(layer(x.T))).T
@@ -106,8 +106,8 @@ def test_fourier_features_approximate_the_gaussian_kernel():
 
 
 def test_a_linearized_network_is_the_expansion_of_its_recipe():
-    recipe = pl.MLP(8, pl.sigmoid)
-    linear, network = pl.Linearized(recipe)(5, key=root_key(3)), recipe(5, key=root_key(3))
+    recipe = pl.MLP(8, pl.networks.sigmoid)
+    linear, network = pl.networks.Linearized(recipe)(5, key=root_key(3)), recipe(5, key=root_key(3))
     np.testing.assert_allclose(outputs(linear, cube(5)), outputs(network, cube(5)), atol=1e-6)
     direction, _ = trainable(recipe(5, key=root_key(4)))
     moved = lambda net, t: jax.tree.map(lambda leaf, d: leaf + t * d, net, direction)
@@ -131,9 +131,9 @@ def test_what_is_frozen_comes_back_to_the_bit():
     assert thawed["d"].thaw(jnp.float32).tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("make", [pl.RandomFeatures, pl.FourierFeatures, pl.FrozenGates])
+@pytest.mark.parametrize("make", [pl.networks.RandomFeatures, pl.networks.FourierFeatures, pl.networks.FrozenGates])
 def test_what_cannot_be_says_so(make):
     with pytest.raises(ValueError, match="width of at least 1, got width=0"):
         make(0)
     with pytest.raises(ValueError, match="bandwidth=0"):
-        pl.FourierFeatures(3, bandwidth=0)
+        pl.networks.FourierFeatures(3, bandwidth=0)

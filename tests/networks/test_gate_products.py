@@ -5,19 +5,19 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paritylab import (
-    GateProduct,
+from paritylab import GateProduct, root_key
+from paritylab.cube import cube
+from paritylab.networks import (
     LocalPairs,
     PolynomialWindow,
     gate_product_network,
     narrowest_polynomial,
     polynomial_network,
-    root_key,
+    relu,
+    sigmoid,
 )
-from paritylab.cube import cube
-from paritylab.networks import relu, sigmoid
 from paritylab.networks.base import outputs
-from paritylab.networks.gates import hard_tanh
+from paritylab.networks.neural_gates import hard_tanh
 
 
 def product_of(pairs):

@@ -8,31 +8,27 @@ import numpy as np
 import pytest
 from scipy.special import erf, softmax
 
-from paritylab import (
-    MLP,
+from paritylab import MLP, Neuron, PolyNet, Transformer, root_key
+from paritylab.cube import cube
+from paritylab.networks import (
     BernoulliInitialization,
     ChosenInitialization,
     DisjointPolyNet,
     GaussianInitialization,
     GlorotInitialization,
-    NeuronRecipe,
     OscillatingPolynomial,
-    PolyNet,
     Power,
     SignInitialization,
     Sinusoid,
     TernaryInitialization,
     TernaryPairs,
-    Transformer,
     TriangleWave,
     UniformInitialization,
     Zigzag,
     relu6,
-    root_key,
     sigmoid,
     square,
 )
-from paritylab.cube import cube
 from paritylab.networks.activations import gelu
 from paritylab.networks.base import outputs
 from paritylab.networks.mlp import paired
@@ -49,8 +45,8 @@ RECIPES_UNDER_TEST = {
     "triangle MLP": MLP(2, TriangleWave(4)),
     "oscillating MLP": MLP(2, OscillatingPolynomial(3), GlorotInitialization()),
     "sinusoid MLP": MLP(2, Sinusoid(3, scale=2.0)),
-    "zigzag neuron": NeuronRecipe(Zigzag(2)),
-    "sinusoid neuron": NeuronRecipe(Sinusoid(3), GaussianInitialization()),
+    "zigzag neuron": Neuron(Zigzag(2)),
+    "sinusoid neuron": Neuron(Sinusoid(3), GaussianInitialization()),
     "PolyNet": PolyNet(3),
     "disjoint PolyNet": DisjointPolyNet(3),
     "ternary pairs": TernaryPairs(6, 3),

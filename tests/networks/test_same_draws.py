@@ -12,26 +12,26 @@ from paritylab.cube import cube, fair_signs
 from paritylab.distributions.images import made_up_images
 
 IMAGES = made_up_images(20, side=4)
-DIGITS = pl.Images(IMAGES.train.pixels[..., 0], IMAGES.train.classes.astype(np.uint8))
+DIGITS = pl.distributions.Images(IMAGES.train.pixels[..., 0], IMAGES.train.classes.astype(np.uint8))
 INITIALIZATIONS = {
-    "uniform": pl.UniformInitialization(),
-    "Gaussian": pl.GaussianInitialization(),
-    "Bernoulli": pl.BernoulliInitialization(),
-    "signs": pl.SignInitialization(3),
-    "ternary": pl.TernaryInitialization(9, 3),
+    "uniform": pl.networks.UniformInitialization(),
+    "Gaussian": pl.networks.GaussianInitialization(),
+    "Bernoulli": pl.networks.BernoulliInitialization(),
+    "signs": pl.networks.SignInitialization(3),
+    "ternary": pl.networks.TernaryInitialization(9, 3),
 }
 DISTRIBUTIONS = {
-    "generative": pl.Generative(pl.random_circuit(4, key=pl.root_key(3))),
+    "generative": pl.distributions.Generative(pl.targets.random_circuit(4, key=pl.root_key(3))),
     "points": pl.Points(np.asarray(cube(3)), np.asarray(cube(3)[:, 0])),
-    "strips": pl.Strips(DIGITS, 2),
-    "patches": pl.RandomPatches(IMAGES, 2),
-    "mixture": pl.leaky(pl.Parity(5, (0, 1, 2))),
-    "shifted": pl.ShiftedInputs(pl.FlippedLabels(pl.Product(pl.Parity(5, (0, 1)), 0.3), 0.2), 0.5),
+    "strips": pl.distributions.Strips(DIGITS, 2),
+    "patches": pl.distributions.RandomPatches(IMAGES, 2),
+    "mixture": pl.distributions.leaky(pl.Parity(5, (0, 1, 2))),
+    "shifted": pl.distributions.ShiftedInputs(pl.FlippedLabels(pl.Product(pl.Parity(5, (0, 1)), 0.3), 0.2), 0.5),
 }
 OUTPUTS = {
-    "shared sign": pl.SharedSign(np.ones(5), 0.2, 0.1),
-    "independent outputs": pl.IndependentOutputs(np.full(5, 0.4)),
-    "random subset": pl.RandomSubset(3, np.zeros(5)),
+    "shared sign": pl.distributions.SharedSign(np.ones(5), 0.2, 0.1),
+    "independent outputs": pl.distributions.IndependentOutputs(np.full(5, 0.4)),
+    "random subset": pl.distributions.RandomSubset(3, np.zeros(5)),
 }
 DRAWS = {
     **{
@@ -40,8 +40,8 @@ DRAWS = {
         for part in ("weights", "biases", "outputs")
     },
     **{name: lambda key, law=law: law.sample(key, 40) for name, law in (DISTRIBUTIONS | OUTPUTS).items()},
-    "frozen gates": lambda key: pl.FrozenGates(6)(4, key=key),
-    "neural gates": lambda key: pl.NeuralGates(6)(4, key=key),
+    "frozen gates": lambda key: pl.networks.FrozenGates(6)(4, key=key),
+    "neural gates": lambda key: pl.networks.NeuralGates(6)(4, key=key),
     "transformer": lambda key: pl.Transformer(embedding=5, attention=3, heads=2)(4, key=key),
 }
 

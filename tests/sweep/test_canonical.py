@@ -16,9 +16,9 @@ from hypothesis import given, strategies as st
 
 import paritylab as pl
 from paritylab.sweep.canonical import canonical, digest, qualified
-from paritylab.sweep.parcels import pack, unpack
-from paritylab.sweep.work import Training
-from paritylab.training.schedules import FirstThen
+from paritylab.sweep.pickling import pack, unpack
+from paritylab.sweep.workloads import TrainingWorkload
+from paritylab.training.rules.schedules import FirstThen
 
 TASK = pl.Uniform(pl.Parity(10, (0, 1)))
 
@@ -33,7 +33,7 @@ class Net(eqx.Module):
 
 
 def names(*args, **kwargs) -> list[str]:
-    return Training(pl.plan(*args, **kwargs)).names
+    return TrainingWorkload(pl.plan(*args, **kwargs)).names
 
 
 def test_the_name_of_a_run_is_pinned():
@@ -60,7 +60,7 @@ OTHERS = {
     "every": {"every": 5},
     "validation": {"validation": 100},
     "sample": {"sample": 100},
-    "loss": {"loss": pl.square_loss},
+    "loss": {"loss": pl.training.square_loss},
     "margin": {"loss": pl.Hinge(0.5)},
     "optimizer": {"optimizer": optax.adam},
     "decay": {"decay": 0.1},
@@ -78,7 +78,13 @@ OTHERS = {
 
 
 def test_whatever_differs_gives_another_name():
-    networks = [pl.MLP(10), pl.MLP(11), pl.MLP(10, pl.Power(2)), pl.MLP(10, pl.Power(3)), pl.PolyNet(2)]
+    networks = [
+        pl.MLP(10),
+        pl.MLP(11),
+        pl.MLP(10, pl.networks.Power(2)),
+        pl.MLP(10, pl.networks.Power(3)),
+        pl.PolyNet(2),
+    ]
     tasks = [TASK, pl.Uniform(pl.Parity(10, (0, 2))), pl.FlippedLabels(TASK, 0.1), pl.FlippedLabels(TASK, 0.2)]
     tasks += [pl.RandomTask(pl.random_parity, (10, 2)), pl.RandomTask(pl.random_parity, (10, 2), 0.1)]
     found = [names(TASK, pl.MLP(10), **{**BASE, **other})[0] for other in OTHERS.values()]
@@ -156,7 +162,7 @@ def test_what_a_script_defines_carries_its_source(tmp_path):
 
 
 def test_work_travels_to_another_process_and_keeps_its_names():
-    work = Training(pl.plan(TASK, pl.MLP(10), **BASE))
+    work = TrainingWorkload(pl.plan(TASK, pl.MLP(10), **BASE))
     with pytest.raises(pickle.PicklingError):
         pickle.dumps(work)  # jax.nn.relu has no pickle of its own
-    assert Training(unpack(pack(work)).plan).names == work.names
+    assert TrainingWorkload(unpack(pack(work)).plan).names == work.names

@@ -9,7 +9,7 @@ import pytest
 
 from paritylab.sweep import Call, Sweep
 from paritylab.sweep.code import fingerprint, is_own
-from paritylab.sweep.parcels import pack
+from paritylab.sweep.pickling import pack
 from paritylab.sweep.schedule import OtherCode, perform
 
 JOBS = '''

@@ -307,7 +307,10 @@ def test_killed_processes_lose_nothing(tmp_path):
         while len(list(store.glob("runs/*-sha256-*"))) < files:
             assert process.poll() is None, file.with_suffix(".err").read_text()
             time.sleep(0.05)
-        kill(workers(process)[0] if who == "worker" else process)
+        while not (hands := workers(process)):
+            assert process.poll() is None, file.with_suffix(".err").read_text()
+            time.sleep(0.05)
+        kill(hands[0] if who == "worker" else process)
         process.wait(120)
     done = finish(file, store)
     assert done["done"] == 48 and not done["failed"]

@@ -26,7 +26,7 @@ from paritylab.sweep.executors import (
     submit_within,
     workers_on,
 )
-from paritylab.sweep.parcels import pack, unpack
+from paritylab.sweep.pickling import pack, unpack
 
 HERE = Path(__file__).parent
 

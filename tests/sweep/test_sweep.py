@@ -9,11 +9,11 @@ import pytest
 
 import paritylab as pl
 from paritylab.documents import publish
-from paritylab.progress import Progress, sweep_bar
+from paritylab.progress import SweepStatus, sweep_bar
 from paritylab.sweep import Call, LocalPool, Store, Sweep, SweepFailed
 from paritylab.sweep.schedule import Scheduler, jobs_of
 from paritylab.sweep.shards import read
-from paritylab.sweep.work import works_of
+from paritylab.sweep.workloads import workloads_of
 from paritylab.training.runs import summarize
 
 TASK = pl.Uniform(pl.Parity(10, (0, 1)))
@@ -52,7 +52,7 @@ def test_plans_of_one_shape_go_together():
 
 @pytest.mark.acceptance
 def test_a_sweep_gives_what_training_gives(pool, tmp_path):
-    sweep = training(records=(pl.FreshError(), pl.Weights((0, 1))), record_every=100)
+    sweep = training(records=(pl.FreshError(), pl.training.Weights((0, 1))), record_every=100)
     results = sweep.run(tmp_path / "store", executor=pool, runs_per_job=7)
     found, curves = results.table(), results.curves()
     assert results.missing == 0 and len(found) == 40
@@ -60,7 +60,7 @@ def test_a_sweep_gives_what_training_gives(pool, tmp_path):
         for width in (4, 8):
             task = pl.FlippedLabels(TASK, noise)
             directly = pl.train(
-                task, pl.MLP(width), **SMALL, records=(pl.FreshError(), pl.Weights((0, 1))), record_every=100
+                task, pl.MLP(width), **SMALL, records=(pl.FreshError(), pl.training.Weights((0, 1))), record_every=100
             )
             here = found[(found.noise == noise) & (found.width == width)]
             for name in ("rate", "seed", "outcome", "steps", "error"):
@@ -139,9 +139,9 @@ def test_a_table_of_training_has_its_columns_even_if_no_run_learns(tmp_path):
 
 def test_short_calls_that_say_so_share_a_job():
     quick = [Call(jobs.square, {"x": x}, seconds=0.1) for x in range(100)]
-    (work,) = works_of(quick)
+    (work,) = workloads_of(quick)
     assert len(jobs_of([work], "cpu")) < 10 and math.isclose(work.seconds("cpu"), 10)
-    (work,) = works_of([Call(jobs.square, {"x": x}) for x in range(3)])
+    (work,) = workloads_of([Call(jobs.square, {"x": x}) for x in range(3)])
     assert len(jobs_of([work], "cpu")) == 3 and math.isnan(work.seconds("cpu"))
 
 
@@ -230,7 +230,7 @@ def test_the_bar_says_what_is_waited_for(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("FORCE_COLOR", "1")
     with sweep_bar() as tell:
-        tell(Progress(1, 3, 0, 5.0, waiting=2))
+        tell(SweepStatus(1, 3, 0, 5.0, waiting=2))
     out, err = capsys.readouterr()
     assert out == "" and "waiting for 2 runs of another process" in err
 

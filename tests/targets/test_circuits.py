@@ -9,18 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from paritylab import (
+from paritylab import Parity, TreeCircuit, root_key
+from paritylab.cube import cube
+from paritylab.targets import (
     GATES,
-    Parity,
-    TreeCircuit,
     circuit_from_formula,
     count_of_functions,
     parity_circuit,
     random_circuit,
     razborov_sherstov,
-    root_key,
 )
-from paritylab.cube import cube
 from paritylab.targets.gates import PATTERNS, apply_gates, by_pattern, gate_name, gate_table
 
 

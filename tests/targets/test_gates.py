@@ -7,16 +7,9 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from paritylab import (
-    GATES,
-    GateProduct,
-    TreeCircuit,
-    as_inner_product,
-    inner_product_mod_two,
-    random_gate_product,
-    root_key,
-)
+from paritylab import GateProduct, TreeCircuit, root_key
 from paritylab.cube import cube
+from paritylab.targets import GATES, as_inner_product, inner_product_mod_two, random_gate_product
 
 
 @pytest.mark.parametrize("gates", list(itertools.product(("OR", "AND"), repeat=3)), ids="-".join)

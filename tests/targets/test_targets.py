@@ -8,21 +8,16 @@ import numpy as np
 import pytest
 from scipy.linalg import hadamard
 
-from paritylab import (
-    GateProduct,
-    Parity,
-    Symmetric,
+from paritylab import GateProduct, Parity, Symmetric, majority, random_parity, root_key
+from paritylab.cube import bit_mask, cube, weight
+from paritylab.targets import (
     full_parity,
-    majority,
     parity_circuit,
     random_circuit,
     random_disjoint_parity,
     random_gate_product,
-    random_parity,
     random_symmetric,
-    root_key,
 )
-from paritylab.cube import bit_mask, cube, weight
 
 TARGETS_UNDER_TEST = {
     "parity": Parity(6, (0, 2, 5)),

@@ -17,7 +17,7 @@ import optax
 import pytest
 
 import paritylab as pl
-from paritylab.training.lanes import data_key, init_key
+from paritylab.training.engine.lanes import data_key, init_key
 
 torch = pytest.importorskip("torch", reason="needs the bench extra: pip install 'paritylab[bench]'")
 
@@ -71,8 +71,8 @@ class Case(NamedTuple):
 
 CASES = {
     "relu": Case(pl.MLP(48), relu_mlp, 0.1),
-    "cubic": Case(pl.MLP(48, pl.Power(3)), cubic_mlp, 0.1),
-    "sinusoid": Case(pl.NeuronRecipe(pl.Sinusoid(3)), sinusoid_neuron, 0.1),
+    "cubic": Case(pl.MLP(48, pl.networks.Power(3)), cubic_mlp, 0.1),
+    "sinusoid": Case(pl.Neuron(pl.networks.Sinusoid(3)), sinusoid_neuron, 0.1),
     # At rate 0.1 a product amplifies float32 rounding to about 1e-4, in PyTorch against itself as well.
     "polynet": Case(pl.PolyNet(3), polynet, 0.05),
     "transformer": Case(pl.Transformer(embedding=16, attention=4, heads=2), transformer, 0.1),

@@ -10,9 +10,9 @@ import pytest
 
 import paritylab as pl
 from paritylab.training.checks import check_parts, check_sizes, check_task, checked_axis, checked_seeds
-from paritylab.training.examination import _points
-from paritylab.training.lanes import data_key
-from paritylab.training.outcomes import Outcome
+from paritylab.training.engine.lanes import data_key
+from paritylab.training.rules.outcomes import Outcome
+from paritylab.training.rules.validation import _points
 
 TASK = pl.Uniform(pl.Parity(6, (0, 1)))
 SMALL = {"seeds": 2, "steps": 20, "validation": 64, "batch": 8}
@@ -25,7 +25,7 @@ WRONG_KINDS = {
         "gives a distribution",
     ),
     "a made optimizer": (lambda: check_parts(pl.Hinge(), optax.adam(0.1), ()), "without a call"),
-    "the lab's optimizer": (lambda: check_parts(pl.Hinge(), pl.Optimizer(optax.adam), ()), "`rate`"),
+    "the lab's optimizer": (lambda: check_parts(pl.Hinge(), pl.training.Optimizer(optax.adam), ()), "`rate`"),
     "the class of a loss": (lambda: check_parts(pl.Hinge, optax.sgd, ()), r"write Hinge\(\)"),
     "the class of a record": (lambda: check_parts(pl.Hinge(), optax.sgd, (pl.FreshError,)), r"FreshError\(\)"),
     "half a batch": (lambda: check_sizes(8.0, 20, 10, 64, None, None, None), "`batch` is a whole number, got 8.0"),
@@ -80,8 +80,8 @@ def test_a_schedule_may_give_a_plain_number():
 @pytest.mark.parametrize(
     ("records", "sentence"),
     [
-        ((pl.Weights((4,)),), "neurons 0 to 3"),
-        ((pl.ValidationError(),), "needs validation points"),
+        ((pl.training.Weights((4,)),), "neurons 0 to 3"),
+        ((pl.training.ValidationError(),), "needs validation points"),
     ],
 )
 def test_records_of_what_there_is_not(records, sentence):
@@ -93,7 +93,7 @@ def test_points_with_others_held_out_are_trained_on_as_they_are():
     rng = np.random.default_rng(0)
     x, z = rng.choice([-1.0, 1.0], (2, 40, 12)).astype(np.float32)
     y = rng.choice([-1.0, 1.0], 40).astype(np.float32)
-    alone, held = pl.Points(x, y), pl.HeldOut(pl.Points(x, y), pl.Points(z, y))
+    alone, held = pl.Points(x, y), pl.distributions.HeldOut(pl.Points(x, y), pl.Points(z, y))
     trained = [pl.train(task, pl.MLP(4), sample=40, keep=True, **SMALL) for task in (alone, held)]
     for run in range(2):
         assert jax.tree.all(jax.tree.map(np.array_equal, *(runs.network(run) for runs in trained)))

@@ -40,11 +40,13 @@ def test_rates_seeds_noise_and_supports_compile_once(compilations):
     "network",
     [
         pytest.param(lambda k: pl.MLP(9), id="relu"),
-        pytest.param(lambda k: pl.NeuronRecipe(pl.Sinusoid(k)), id="sinusoid"),
-        pytest.param(lambda k: pl.MLP(9, pl.Power(k)), id="power", marks=pytest.mark.acceptance),
-        pytest.param(lambda k: pl.MLP(1, pl.OscillatingPolynomial(k)), id="oscillating", marks=pytest.mark.acceptance),
-        pytest.param(lambda k: pl.NeuronRecipe(pl.Zigzag(k)), id="zigzag", marks=pytest.mark.acceptance),
-        pytest.param(lambda k: pl.NeuronRecipe(pl.TriangleWave(k)), id="triangle", marks=pytest.mark.acceptance),
+        pytest.param(lambda k: pl.Neuron(pl.networks.Sinusoid(k)), id="sinusoid"),
+        pytest.param(lambda k: pl.MLP(9, pl.networks.Power(k)), id="power", marks=pytest.mark.acceptance),
+        pytest.param(
+            lambda k: pl.MLP(1, pl.networks.OscillatingPolynomial(k)), id="oscillating", marks=pytest.mark.acceptance
+        ),
+        pytest.param(lambda k: pl.Neuron(pl.networks.Zigzag(k)), id="zigzag", marks=pytest.mark.acceptance),
+        pytest.param(lambda k: pl.Neuron(pl.networks.TriangleWave(k)), id="triangle", marks=pytest.mark.acceptance),
     ],
 )
 def test_the_degree_compiles_nothing_new_where_no_shape_depends_on_it(compilations, network):

@@ -14,9 +14,9 @@ import pytest
 
 import paritylab as pl
 from paritylab.cube import cube
-from paritylab.training.crew import work_through
-from paritylab.training.examination import examination_levels, examine
-from paritylab.training.rules import Training
+from paritylab.training.host.workers import work_through
+from paritylab.training.rules.gradient_descent import GradientDescent
+from paritylab.training.rules.validation import validate, validation_levels
 from paritylab.training.train import plan
 
 TASK = pl.Uniform(pl.Parity(20, (3, 7)))
@@ -82,7 +82,7 @@ def test_two_devices_give_the_same_bits_as_one(many):
 
 
 @dataclasses.dataclass(frozen=True)
-class EverythingEachTime(Training):
+class EverythingEachTime(GradientDescent):
     """The same training, with all validation points evaluated at every look."""
 
     @property
@@ -91,9 +91,9 @@ class EverythingEachTime(Training):
 
     def measure(self, state, memory, numbers, level):
         distribution = self.problem.fill(numbers).distribution.clean()
-        last = len(examination_levels(self.validation)) - 1
+        last = len(validation_levels(self.validation)) - 1
         network, draw = self.network_of(state), lambda key, size: self._cast(distribution.sample(key, size))
-        return examine(network, draw, memory, self.validation, last)[0], memory
+        return validate(network, draw, memory, self.validation, last)[0], memory
 
 
 @pytest.mark.acceptance
@@ -111,7 +111,7 @@ def test_levels_of_looking_give_the_times_of_looking_at_everything():
 
 
 def test_the_time_is_the_first_look_without_a_mistake():
-    runs = pl.train(TASK, pl.MLP(60), seeds=20, records=(pl.ValidationError(),), **{**SETTINGS, "keep": False})
+    runs = pl.train(TASK, pl.MLP(60), seeds=20, records=(pl.training.ValidationError(),), **{**SETTINGS, "keep": False})
     for run, curve in runs.curves().groupby("run"):
         perfect = curve.step[(curve.validation_error == 0) & (curve.step > 0)]
         expected = perfect.min() if len(perfect) else np.inf
@@ -169,15 +169,15 @@ def test_numbers_may_differ_from_run_to_run():
 
 def test_a_finite_sample_is_learned_by_heart():
     settings = {"rate": 0.5, "steps": 800, "seeds": 4, "validation": 64, "record_every": 400}
-    records = (pl.SampleError(), pl.FreshError(4096))
+    records = (pl.training.SampleError(), pl.FreshError(4096))
     curves = pl.train(pl.Uniform(pl.Parity(30, range(8))), pl.MLP(60), sample=40, records=records, **settings).curves()
     last = curves[curves.step == 800]
     assert np.all(last.sample_error == 0) and np.all(np.abs(last.fresh_error - 0.5) < 0.1)
 
 
 def test_points_given_by_hand_are_trained_on():
-    points = pl.draw(pl.Uniform(pl.Parity(8, (0, 1, 2))), 24, key=pl.root_key(3))
-    runs = pl.train(points, pl.MLP(100), sample=24, rate=0.3, seeds=3, steps=4000, records=(pl.SampleError(),))
+    points = pl.distributions.draw(pl.Uniform(pl.Parity(8, (0, 1, 2))), 24, key=pl.root_key(3))
+    runs = pl.train(points, pl.MLP(100), sample=24, rate=0.3, seeds=3, steps=4000, records=(pl.training.SampleError(),))
     assert np.all(runs.outcome == pl.Outcome.LEARNED), "the validation batch of a sample is drawn from the sample"
 
 
@@ -193,7 +193,13 @@ def test_double_precision_follows_single_precision_for_a_while():
 
 def test_progress_is_the_largest_movement_of_a_weight():
     runs = pl.train(
-        TASK, pl.MLP(10), rate=0.1, seeds=3, steps=40, records=(pl.Progress(), pl.Weights((2, 5))), keep=True
+        TASK,
+        pl.MLP(10),
+        rate=0.1,
+        seeds=3,
+        steps=40,
+        records=(pl.training.Progress(), pl.training.Weights((2, 5))),
+        keep=True,
     )
     curves = runs.curves()
     for run, curve in curves.groupby("run"):

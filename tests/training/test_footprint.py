@@ -6,7 +6,7 @@ import pytest
 
 import paritylab as pl
 from paritylab import runtime
-from paritylab.training.footprint import peak_of
+from paritylab.training.host.footprint import peak_of
 
 GIB = 2**30
 TASK = pl.RandomTask(pl.random_parity, (30, 3))
@@ -23,7 +23,7 @@ MEASURED = {
         1.28,
     ),
     "a large batch": ({"batch": 200_000, "validation": 64}, 1.02),
-    "records": ({"network": pl.MLP(1000), "seeds": 40, "steps": 100, "records": [pl.Parameters()]}, 0.78),
+    "records": ({"network": pl.MLP(1000), "seeds": 40, "steps": 100, "records": [pl.training.Parameters()]}, 0.78),
     "many runs": (
         {"network": pl.MLP(1), "seeds": 10**6, "validation": 0, "batch": 1, "every": 1, "steps": 1},
         0.54,
@@ -60,7 +60,7 @@ def test_estimates_are_within_a_factor_of_two(what, four_gib):
         ({"validation": 10**7}, "Use fewer validation points"),
         ({"network": pl.MLP(100_000), "validation": 0, "seeds": 10**4, "keep": True}, "keep no networks"),
         ({"batch": 10**7, "validation": 0}, "Use a smaller batch, width or n"),
-        ({"records": [pl.Parameters()], "seeds": 10**3, "steps": 10**4}, "Record less, or less often"),
+        ({"records": [pl.training.Parameters()], "seeds": 10**3, "steps": 10**4}, "Record less, or less often"),
     ],
 )
 def test_what_does_not_fit_is_said_before_it_is_taken(given, sentence, four_gib):

@@ -50,10 +50,13 @@ WRONG = {
     "a sign that can be 0": (pl.Uniform(Labelled(N, "a sign that can be 0")), "0.0"),
     "a real polynomial": (pl.Uniform(Labelled(N, "a real polynomial")), r"-?[01]\.5"),
     "one point in 128": (pl.Uniform(Labelled(N, "rarely wrong")), "2.0"),
-    "under other distributions": (pl.Encoded(pl.Product(Labelled(N, "zero and one"), 0.3), "unit"), "0.0"),
+    "under other distributions": (
+        pl.distributions.Encoded(pl.Product(Labelled(N, "zero and one"), 0.3), "unit"),
+        "0.0",
+    ),
     "under noise": (pl.FlippedLabels(pl.Uniform(Labelled(N, "zero and one")), 0.1), "-?0.0"),
     "only where it is examined": (
-        pl.HeldOut(pl.Uniform(pl.Parity(N, (0,))), pl.Uniform(Labelled(N, "zero and one"))),
+        pl.distributions.HeldOut(pl.Uniform(pl.Parity(N, (0,))), pl.Uniform(Labelled(N, "zero and one"))),
         "0.0",
     ),
     "of a distribution": (Draws(), "-?3.0"),

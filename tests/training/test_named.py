@@ -41,9 +41,9 @@ SENTENCES = {
     "pl.FlippedLabels(pl.Parity(3, (0,)))": "`FlippedLabels` is made from a distribution, got the target Parity",
     "pl.FlippedLabels(TASK)": "TypeError: `FlippedLabels` needs a probability",
     "pl.Mixture([pl.Parity(3, (0,))], [1.0])": "`Mixture` is made from a distribution, got the target Parity",
-    "pl.Encoded(3, 'unit')": "TypeError: `Encoded` is made from a distribution, such as Uniform(target), got 3",
-    "pl.ShiftedInputs(pl.Parity(3, (0,)), 0.1)": "TypeError: `ShiftedInputs` is made from a distribution",
-    "pl.HeldOut(TASK, pl.Parity(6, (0,)))": "TypeError: `HeldOut` is made from a distribution",
+    "pl.distributions.Encoded(3, 'unit')": "TypeError: `Encoded` is made from a distribution, such as Uniform(target), got 3",
+    "pl.distributions.ShiftedInputs(pl.Parity(3, (0,)), 0.1)": "TypeError: `ShiftedInputs` is made from a distribution",
+    "pl.distributions.HeldOut(TASK, pl.Parity(6, (0,)))": "TypeError: `HeldOut` is made from a distribution",
     "Sweep([1])": "TypeError: A sweep is made of plans and calls, plan(...) or Call(f, ...), got 1",
     "pl.train(TASK, pl.MLP(4), labels={'steps': 3})": "ValueError: A column 'steps' is in every table of runs",
     "pl.train(TASK, pl.MLP(4), labels={'run': 'a'})": "ValueError: A column 'run' is in every table of runs",
@@ -59,7 +59,7 @@ def test_what_cannot_be_is_answered_in_one_sentence(said_to_users):
 
 def test_names_are_what_they_stand_for():
     named = pl.train(TASK, "relu-mlp", loss="square", optimizer="adam", rate=0.01, **SMALL)
-    made = pl.train(TASK, pl.MLP(100), loss=pl.square_loss, optimizer=optax.adam, rate=0.01, **SMALL)
+    made = pl.train(TASK, pl.MLP(100), loss=pl.training.square_loss, optimizer=optax.adam, rate=0.01, **SMALL)
     assert named.table().equals(made.table())
     assert all(make_loss(name) is not None for name in LOSSES)
     without = [name for name, entry in NETWORKS.items() if not takes_degree(entry)]

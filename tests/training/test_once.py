@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import paritylab as pl
-from paritylab.training.once import once_for_a_shape
+from paritylab.training.rules.once import once_for_a_shape
 
 
 class Asked:

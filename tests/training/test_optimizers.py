@@ -8,19 +8,9 @@ import numpy as np
 import optax
 import pytest
 
-from paritylab import (
-    MLP,
-    ChosenLoss,
-    FirstThen,
-    Hinge,
-    LinearFall,
-    Optimizer,
-    correlation,
-    logistic,
-    root_key,
-    square_loss,
-)
-from paritylab.training.optimizers import block_normalized_sgd
+from paritylab import MLP, Hinge, root_key
+from paritylab.training import ChosenLoss, FirstThen, LinearFall, Optimizer, correlation, logistic, square_loss
+from paritylab.training.rules.optimizers import block_normalized_sgd
 
 LEAVES = ("hidden.0.weight", "hidden.0.bias", "hidden.1.weight", "hidden.1.bias", "output.weight", "output.bias")
 
@@ -69,7 +59,7 @@ def by_hand(rate, decay, convention):
 def assert_same(left, right):
     assert left.keys() == right.keys()
     for name in left:
-        # Numbers of order 1, rounded to float32 a few times.
+        # Leaves of order 1, rounded to float32 a few times.
         np.testing.assert_allclose(left[name], right[name], atol=1e-6, err_msg=name)
 
 
@@ -184,7 +174,7 @@ def test_what_cannot_be_says_so(settings, message):
 
 
 def test_an_unknown_convention_is_named(said_to_users):
-    (said,) = said_to_users("pl.Optimizer(convention='weights')").values()
+    (said,) = said_to_users("pl.training.Optimizer(convention='weights')").values()
     assert said == "ValueError: There is no decay convention 'weights'; choose one of loss, decoupled, rate."
 
 

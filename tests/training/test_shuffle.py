@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paritylab import root_key
-from paritylab.training.shuffle import shuffled
+from paritylab.training.rules.shuffle import shuffled
 
 
 def orders(size, epochs, seed=0):

@@ -5,13 +5,13 @@ import pytest
 
 import paritylab as pl
 from paritylab.cube import cube, encode
-from paritylab.training.engine import init_key
-from paritylab.training.weight_records import Movement, Radius
+from paritylab.training.engine.loop import init_key
+from paritylab.training.rules.weight_records import Movement, Radius
 
 
-@pytest.mark.parametrize("activation", [pl.relu, pl.sigmoid], ids=["relu", "sigmoid"])
+@pytest.mark.parametrize("activation", [pl.relu, pl.networks.sigmoid], ids=["relu", "sigmoid"])
 def test_the_embedding_is_that_of_the_networks_own_units(activation):
-    task = pl.Encoded(pl.Uniform(pl.majority(5)), "bits")
+    task = pl.distributions.Encoded(pl.Uniform(pl.majority(5)), "bits")
     runs = pl.train(
         task, pl.MLP(6, activation), rate=0.5, batch=4, sample=8, seeds=1, steps=20, every=20, validation=0,
         records=(Movement(), Radius()), keep=True, lanes=1,

@@ -25,7 +25,7 @@ from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import fraction
-from .problems import RandomGenerative, generative, safe_width
+from .shared.problems import RandomGenerative, generative, safe_width
 
 MULTIPLE = 4
 
@@ -55,11 +55,16 @@ def layerwise(depth: int, seeds: int) -> list[dict[str, object]]:
     """Algorithm 1 on samples."""
     known = [generative(depth, seed) for seed in range(seeds)]
     patterns = [
-        pl.SamplePatterns(*growing_sample(each.law, int(MULTIPLE * each.samples), key=pl.root_key(seed)))
+        pl.circuits.SamplePatterns(*growing_sample(each.law, int(MULTIPLE * each.samples), key=pl.root_key(seed)))
         for seed, each in enumerate(known)
     ]
-    learned = pl.learn_circuits(patterns, width=safe_width(2**depth), regularizer=[each.regularizer for each in known])
-    errors = [float(pl.follow(each.patterns, found.circuit)[0][0]) for each, found in zip(known, learned, strict=True)]
+    learned = pl.circuits.learn_circuits(
+        patterns, width=safe_width(2**depth), regularizer=[each.regularizer for each in known]
+    )
+    errors = [
+        float(pl.circuits.follow(each.patterns, found.circuit)[0][0])
+        for each, found in zip(known, learned, strict=True)
+    ]
     return [{"seed": seed, "error": error, "learned": error <= 1e-12} for seed, error in enumerate(errors)]
 
 
@@ -70,7 +75,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
         yield Call(layerwise, which, labels={"way": "layerwise", "depth": depth}, seconds=2.0)
         dense = max(1, round(3 * width * (n - 1) / (n + 2)))
         networks: dict[str, Recipe] = {
-            "gates": pl.NeuralGates(width, scale=1 / math.sqrt(width)),
+            "gates": pl.networks.NeuralGates(width, scale=1 / math.sqrt(width)),
             "dense": pl.MLP(dense),
         }
         for way, network in networks.items():

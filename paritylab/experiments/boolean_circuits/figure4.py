@@ -52,25 +52,25 @@ SETTINGS = {
 @cache
 def images(made_up: bool) -> ImageSet:
     """CIFAR-10 if it is there."""
-    return made_up_images() if made_up and find_cifar10() is None else pl.cifar10()
+    return made_up_images() if made_up and find_cifar10() is None else pl.distributions.cifar10()
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
     known = images(settings.made_up)
     for side in settings.sides:
         yield pl.plan(
-            pl.RandomPatches(known, side),
-            pl.PatchScores(settings.widths, len(known.classes)),
+            pl.distributions.RandomPatches(known, side),
+            pl.networks.PatchScores(settings.widths, len(known.classes)),
             rate=1e-3,
             batch=settings.batch,
             optimizer="adam",
-            loss=pl.logistic,
+            loss=pl.training.logistic,
             seeds=settings.seeds,
             steps=settings.steps,
             every=100,
             lanes=settings.seeds,
             validation=0,
-            records=(pl.TopAccuracy(1, TEST), pl.TopAccuracy(5, TEST)),
+            records=(pl.training.TopAccuracy(1, TEST), pl.training.TopAccuracy(5, TEST)),
             record_every=settings.steps,
             labels={"side": side, "data": known.name},
         )

@@ -17,14 +17,14 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
+from ...circuits.gate_training import Towards, default_rate
 from ...figures import INKS, panels
-from ...networks.gates import first_gates
+from ...networks.neural_gates import first_gates
 from ...sweep import Call
 from ...targets.gates import PATTERNS
-from ...training.gates import Towards, default_rate
 from ..base import Claim, Region
 from ..measures import exactly, largest, least, proportion
-from .problems import Problem, generative, problem, safe_width
+from .shared.problems import Problem, generative, problem, safe_width
 
 DEPTH, DELTA = 3, 0.1
 """Of the circuits; the probability with which Lemma 16 may fail."""
@@ -43,7 +43,7 @@ SETTINGS = {"quick": Settings(circuits=2), "paper": Settings(circuits=20, resamp
 
 def drifts_of(known: Problem, level: int, towards: Towards = -1) -> np.ndarray:
     here = slice(2**level - 1, 2 ** (level + 1) - 1)
-    return pl.drift(known.tables.probability[here], known.tables.signal[here], known.regularizer, towards)
+    return pl.circuits.drift(known.tables.probability[here], known.tables.signal[here], known.regularizer, towards)
 
 
 def wanted_of(known: Problem, level: int) -> np.ndarray:
@@ -69,7 +69,7 @@ def along(seed: int, level: int, longest: int) -> dict[str, object]:
     bound = 12 / (math.sqrt(2) * rate * size)
     steps = min(longest, math.ceil(bound))
     start = first_gates(gates, width, key=pl.root_key(seed))
-    weights = pl.gate_history(start, drifts, rate=rate, steps=steps)
+    weights = pl.circuits.gate_history(start, drifts, rate=rate, steps=steps)
     height = np.einsum("tgwi,pi->tgwp", weights, PATTERNS)
     signs = np.asarray(start.signs, float)
     raw = np.einsum("tgwp,gw->tgp", np.maximum(height, 0), signs)
@@ -107,7 +107,7 @@ def resampled(seed: int, resamples: int) -> dict[str, object]:
     cells = np.concatenate([chance + signal, chance - signal]) / 2
     counts = np.random.default_rng(seed).multinomial(samples, cells, resamples) / samples
     up, down = counts[:, :4], counts[:, 4:]
-    drifts = pl.drift(up + down, up - down, known.regularizer)
+    drifts = pl.circuits.drift(up + down, up - down, known.regularizer)
     exact = drifts_of(known, DEPTH - 1)[0]
     off = np.max(np.abs(drifts - exact), axis=1) * 4 * math.sqrt(2) * 4 / size  # over epsilon Delta / (4 sqrt(2) n_i)
     return {
@@ -120,7 +120,7 @@ def resampled(seed: int, resamples: int) -> dict[str, object]:
 
 def printed() -> dict[str, object]:
     """Lemma 15 where E[y] > 0, with both signs of the regularizer."""
-    circuit = pl.circuit_from_formula("OR(AND(x0,x1),AND(x2,x3))")
+    circuit = pl.targets.circuit_from_formula("OR(AND(x0,x1),AND(x2,x3))")
     known = problem(circuit, pl.Product(circuit, 2 * 0.632 - 1))
     size = known.least * known.slack
     ratio = lambda towards: float(np.min(4 * math.sqrt(2) * wanted_of(known, 1) * drifts_of(known, 1, towards)) / size)

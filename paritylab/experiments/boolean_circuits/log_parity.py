@@ -22,12 +22,12 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...bounds import layerwise_circuit
+from ...circuits.gate_training import default_rate
 from ...figures import INKS, ink, panels
 from ...sweep import Call
-from ...training.gates import default_rate
 from ..base import Claim, Region
 from ..measures import largest, least
-from .problems import biased_parity, safe_width
+from .shared.problems import biased_parity, safe_width
 
 XI = 0.2
 
@@ -49,7 +49,7 @@ def learn(depth: int, problems: int) -> list[dict[str, object]]:
     known = [biased_parity(depth, seed, (2 * XI, 1 - 2 * XI)) for seed in range(problems)]
     width = safe_width(2**depth, 1e-4)
     bound = layerwise_circuit(2**depth, correlation=(2 * XI) ** depth, pattern=XI**2, failure=0.1)
-    learned = pl.learn_circuits(
+    learned = pl.circuits.learn_circuits(
         [each.patterns for each in known],
         width=width,
         regularizer=[each.regularizer for each in known],
@@ -62,7 +62,7 @@ def learn(depth: int, problems: int) -> list[dict[str, object]]:
                 "n": 2**depth,
                 "slack_over_bound": each.slack / (2 * XI) ** depth,
                 "least_chance": float(np.minimum(up, 1 - up).min()),
-                "error": float(pl.follow(each.patterns, found.circuit)[0][0]),
+                "error": float(pl.circuits.follow(each.patterns, found.circuit)[0][0]),
                 "steps": max(found.steps),
                 "samples": each.samples,
                 "theorem_samples": bound.value,

@@ -22,20 +22,22 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis import audit
+from ...circuits import audit
 from ...figures import INKS, panels
 from ...sweep import Call
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..hidden_progress.counterexample import enumerated
 from ..measures import fraction, largest, least, proportion
-from .problems import problem, safe_width
+from .shared.problems import problem, safe_width
 
 PARITIES = ((8, 3), (16, 4), (64, 6))
 BIAS = 0.2
 DEPTH = 3
 BOTH = tuple(
-    name for name in pl.GATES if name not in ("TRUE", "FALSE") and name[-5:] != "FIRST" and name[-6:] != "SECOND"
+    name
+    for name in pl.targets.GATES
+    if name not in ("TRUE", "FALSE") and name[-5:] != "FIRST" and name[-6:] != "SECOND"
 )
 """The gates that depend on both inputs; the paper takes others out of a circuit beforehand."""
 SQUARES_N, SQUARES_K, SQUARES_STEPS = 10, 4, 20_000
@@ -59,14 +61,14 @@ SETTINGS = {"quick": Settings(circuits=400), "paper": Settings(circuits=4000, se
 
 def parity(n: int, k: int, mean: float, seeds: int) -> list[dict[str, object]]:
     """What becomes of the gates of a parity: the error, and how many influential gates give a constant."""
-    circuit = pl.parity_circuit(n, range(0, n, n // k)[:k])
+    circuit = pl.targets.parity_circuit(n, range(0, n, n // k)[:k])
     known = problem(circuit, pl.Product(circuit, mean))
     regularizer = known.regularizer if known.slack > 0 else 0.1  # any lambda > 0: there is no Delta to take it from
-    learned = pl.learn_circuits([known.patterns] * seeds, width=safe_width(n), regularizer=regularizer)
+    learned = pl.circuits.learn_circuits([known.patterns] * seeds, width=safe_width(n), regularizer=regularizer)
     rows: list[dict[str, object]] = []
     below = known.matters & (np.abs(known.tables.correlation) < 1 - 1e-9)
     for seed, each in enumerate(learned):
-        mistakes, recovered = pl.follow(known.patterns, each.circuit)
+        mistakes, recovered = pl.circuits.follow(known.patterns, each.circuit)
         outputs = np.concatenate([trained.outputs for trained in reversed(each.trained)])
         occurs = np.concatenate(each.occurs[::-1])  # a gate above a constant one sees fewer patterns
         constant = np.where(occurs, outputs, -np.inf).max(axis=1) == np.where(occurs, outputs, np.inf).min(axis=1)
@@ -88,7 +90,7 @@ def random_circuits(first: int, circuits: int) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     known = []
     for number in range(first, first + circuits):
-        circuit = pl.random_circuit(2**DEPTH, BOTH, key=pl.root_key(number))
+        circuit = pl.targets.random_circuit(2**DEPTH, BOTH, key=pl.root_key(number))
         mean = chance.uniform(-0.8, 0.8, circuit.n)
         label = float(circuit.gate_means(mean)[0][0])
         if abs(label) > 1 - 1e-6:
@@ -102,14 +104,14 @@ def random_circuits(first: int, circuits: int) -> list[dict[str, object]]:
         known.append(each)
         holds = found.property_1 and found.property_2
         rows.append({"circuit": number, "slack": found.slack, "holds": holds, "label_mean": abs(label)})
-    learned = pl.learn_circuits(
+    learned = pl.circuits.learn_circuits(
         [each.patterns for each in known],
         width=safe_width(2**DEPTH, 1e-5),
         regularizer=[max(each.regularizer, 0.0) for each in known],
         seeds=[int(row["circuit"]) for row in rows],  # type: ignore[call-overload]
     )
     for row, each, result in zip(rows, known, learned, strict=True):
-        row["error"] = float(pl.follow(each.patterns, result.circuit)[0][0])
+        row["error"] = float(pl.circuits.follow(each.patterns, result.circuit)[0][0])
         row["baseline"] = (1 - float(row["label_mean"])) / 2  # type: ignore[arg-type]
     return rows
 
@@ -126,7 +128,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
     for way, (widths, _) in WAYS.items():
         yield pl.plan(
             pl.Uniform(pl.Parity(SQUARES_N, support=range(SQUARES_K))),
-            pl.MLP(widths, pl.square),
+            pl.MLP(widths, pl.networks.square),
             rate=RATE,
             batch=BATCH,
             seeds=settings.squares,

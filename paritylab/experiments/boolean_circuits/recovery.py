@@ -27,14 +27,14 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...bounds import layerwise_circuit
+from ...circuits.gate_training import default_rate
 from ...cube import cube
 from ...figures import INKS, panels
 from ...statistics import size_for
 from ...sweep import Call
-from ...training.gates import default_rate
 from ..base import Claim, Region, within_factor
 from ..measures import bootstrap, exactly, fraction
-from .problems import FAMILIES, Problem, generative, packed_sample, safe_width, wrong_points
+from .shared.problems import FAMILIES, Problem, generative, packed_sample, safe_width, wrong_points
 
 MULTIPLES = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
 POINTS = 100_000
@@ -107,7 +107,7 @@ def _rows(known: list[Problem], depth: int, first: int) -> list[dict[str, object
         drawn = packed_sample(each.law, max(sizes[-1]), first + number)
         patterns += [drawn.first(size) for size in sizes[-1]]
     width = safe_width(2**depth)
-    learned = pl.learn_circuits(
+    learned = pl.circuits.learn_circuits(
         patterns,
         width=width,
         regularizer=[each.regularizer for each in known for _ in MULTIPLES],
@@ -121,7 +121,7 @@ def _rows(known: list[Problem], depth: int, first: int) -> list[dict[str, object
         bound = layerwise_circuit(2**depth, correlation=min(each.slack, 0.499), pattern=each.least, failure=0.1)
         for place, multiple in enumerate(MULTIPLES):
             found = learned[number * len(MULTIPLES) + place]
-            mistakes, recovered = pl.follow(each.patterns, found.circuit)
+            mistakes, recovered = pl.circuits.follow(each.patterns, found.circuit)
             row: dict[str, object] = {
                 "circuit": first + number,
                 "multiple": multiple,
@@ -138,10 +138,10 @@ def _rows(known: list[Problem], depth: int, first: int) -> list[dict[str, object
     return rows
 
 
-def _points(n: int) -> pl.PackedPatterns:
+def _points(n: int) -> pl.circuits.PackedPatterns:
     """The whole cube, or uniform points; the labels do not matter."""
     drawn = np.asarray(cube(n)) if n <= 16 else 1 - 2 * np.random.default_rng(n).integers(0, 2, (POINTS, n), np.int8)
-    return pl.PackedPatterns.of(drawn.astype(np.float32), np.ones(len(drawn), np.float32))
+    return pl.circuits.PackedPatterns.of(drawn.astype(np.float32), np.ones(len(drawn), np.float32))
 
 
 def deepest(depth: int, method: str) -> dict[str, object]:
@@ -149,14 +149,14 @@ def deepest(depth: int, method: str) -> dict[str, object]:
     known = generative(depth, 0)
     width = safe_width(2**depth)
     started = time.perf_counter()
-    (found,) = pl.learn_circuits(
+    (found,) = pl.circuits.learn_circuits(
         [known.patterns],
         width=width,
         regularizer=known.regularizer,
         method=method,  # type: ignore[arg-type]
     )
     seconds = time.perf_counter() - started
-    mistakes, recovered = pl.follow(known.patterns, found.circuit)
+    mistakes, recovered = pl.circuits.follow(known.patterns, found.circuit)
     return {
         "recovered": bool(mistakes[0] <= 1e-12 and recovered.all()),
         "gates": int(recovered.sum()),

@@ -24,7 +24,7 @@ from ...figures import INKS, panels
 from ...sweep import Call
 from ..base import Claim, Region
 from ..measures import largest, least
-from .problems import problem
+from .shared.problems import problem
 
 FORMULA = "OR(AND(x0,x1),AND(x2,x3))"
 P = 0.632
@@ -48,20 +48,22 @@ SETTINGS = {
 
 def errors(p: float, seeds: int, samples: int) -> list[dict[str, object]]:
     """The exact error of what Algorithm 1 learns, with both signs of the regularizer, from the law and from samples."""
-    circuit = pl.circuit_from_formula(FORMULA)
+    circuit = pl.targets.circuit_from_formula(FORMULA)
     known = problem(circuit, pl.Product(circuit, 2 * p - 1))
-    drawn = [pl.SamplePatterns(*growing_sample(known.law, samples, key=pl.root_key(seed))) for seed in range(seeds)]
+    drawn = [
+        pl.circuits.SamplePatterns(*growing_sample(known.law, samples, key=pl.root_key(seed))) for seed in range(seeds)
+    ]
     rows: list[dict[str, object]] = []
     for form, patterns in (("population", [known.patterns] * seeds), ("sample", drawn)):
         for name, towards in SIGNS.items():
-            learned = pl.learn_circuits(
+            learned = pl.circuits.learn_circuits(
                 patterns,
                 width=WIDTH,
                 regularizer=known.regularizer,
                 towards=towards,  # type: ignore[arg-type]
             )
             for seed, each in enumerate(learned):
-                error = float(pl.follow(known.patterns, each.circuit)[0][0])
+                error = float(pl.circuits.follow(known.patterns, each.circuit)[0][0])
                 rows.append({"form": form, "regularizer": name, "seed": seed, "error": error, "slack": known.slack})
     return rows
 

@@ -30,7 +30,7 @@ from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import exactly, fraction, largest
-from .halves import FUNCTIONS, integer_networks, matrix, random_networks, target_of, trained_networks
+from .shared.halves import FUNCTIONS, integer_networks, matrix, random_networks, target_of, trained_networks
 
 TRAINED = {"f_2": 64, "inner product 4": 32}
 """Functions that networks are trained on, and the width of those that Theorem 12 is tried on."""

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis import GateTables, audit, gate_tables, predicted_samples, reveals_gates, sampled_tables
+from ...circuits import GateTables, audit, gate_tables, predicted_samples, reveals_gates, sampled_tables
 from ...figures import INKS, panels
 from ...sweep import Call, Results
 from ..base import Claim, Region

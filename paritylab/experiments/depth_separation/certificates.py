@@ -152,12 +152,12 @@ def trained_ones(half: int, width: int, steps: int, seeds: int) -> list[dict[str
     """Networks that Adam trains on the mixture with E1."""
     gates = np.random.default_rng(half).choice([-1, 1], half)
     runs = pl.train(
-        pl.separation(pl.equal_gates(pl.GateProduct(gates))),
+        pl.distributions.separation(pl.distributions.equal_gates(pl.GateProduct(gates))),
         pl.MLP(width),
         rate=0.01,
         batch=128,
         optimizer="adam",
-        schedule=pl.LinearFall(steps),
+        schedule=pl.training.LinearFall(steps),
         seeds=seeds,
         steps=steps,
         every=steps // 4,

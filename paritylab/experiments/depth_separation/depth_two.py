@@ -30,13 +30,13 @@ from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import exactly, least, proportion
-from .baselines import LAWS, RATES, RandomSeparation, last_records, rates_of, shallow
+from .shared.baselines import LAWS, RATES, RandomSeparation, last_records, rates_of, shallow
 
 ACTIVATIONS: dict[str, Activation] = {
     "ReLU": pl.relu,
-    "ReLU6": pl.relu6,
-    "sigmoid": pl.sigmoid,
-    "sinusoid": pl.Sinusoid(1),
+    "ReLU6": pl.networks.relu6,
+    "sigmoid": pl.networks.sigmoid,
+    "sinusoid": pl.networks.Sinusoid(1),
 }
 LEAST_HINGE = {21: 0.8, 25: 0.95, 51: 0.95}
 """What is claimed of every network's certificate."""
@@ -93,12 +93,12 @@ def plan(settings: Settings) -> Iterator[Plan]:
                     rate=rates_of(width),
                     batch=settings.batch,
                     optimizer="adam",
-                    schedule=pl.LinearFall(settings.steps),
+                    schedule=pl.training.LinearFall(settings.steps),
                     seeds=[law],
                     steps=settings.steps,
                     every=settings.every,
                     validation=0,
-                    records=(pl.ErrorsByPart(settings.points), CorrelationCertificate(settings.points)),
+                    records=(pl.training.ErrorsByPart(settings.points), CorrelationCertificate(settings.points)),
                     record_every=settings.steps,
                     lanes=settings.lanes,
                     labels={"pairs": pairs, "width": width, "activation": activation, "law": law},

@@ -28,7 +28,7 @@ from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import fraction
-from .baselines import RandomSeparation, last_records
+from .shared.baselines import RandomSeparation, last_records
 
 LEARNED = 0.05
 WORDS = {
@@ -64,7 +64,7 @@ class Settings:
     lanes: int | None = None
 
     def recipe(self, network: str) -> Recipe:
-        return pl.LocalPairs(self.local[0], self.local[1:]) if network == "local" else pl.MLP(self.dense)
+        return pl.networks.LocalPairs(self.local[0], self.local[1:]) if network == "local" else pl.MLP(self.dense)
 
 
 EVERYWHERE = tuple((network, family) for network in ("local", "dense") for family in WORDS)
@@ -82,12 +82,12 @@ def plan(settings: Settings) -> Iterator[Plan]:
             rate=settings.rate,
             batch=settings.batch,
             optimizer="adam",
-            schedule=pl.LinearFall(settings.steps),
+            schedule=pl.training.LinearFall(settings.steps),
             seeds=settings.seeds,
             steps=settings.steps,
             every=settings.steps // 20,
             validation=0,
-            records=(pl.ErrorsByPart(settings.points),),
+            records=(pl.training.ErrorsByPart(settings.points),),
             record_every=settings.steps // 20,
             lanes=settings.lanes,
             labels={"architecture": network, "family": family},

@@ -21,7 +21,7 @@ from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import exactly, largest
-from .baselines import RandomSeparation, last_records
+from .shared.baselines import RandomSeparation, last_records
 
 LEARNED = 0.1
 
@@ -65,12 +65,12 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 rate=list(settings.rates),
                 batch=settings.batch,
                 optimizer="adam",
-                schedule=pl.LinearFall(steps),
+                schedule=pl.training.LinearFall(steps),
                 seeds=1,
                 steps=steps,
                 every=steps // 2,
                 validation=0,
-                records=(pl.ErrorsByPart(settings.points),),
+                records=(pl.training.ErrorsByPart(settings.points),),
                 record_every=steps,
                 lanes=len(settings.rates),
                 labels={"pairs": pairs, "width": width, "given_steps": steps},

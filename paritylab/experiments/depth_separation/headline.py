@@ -22,7 +22,7 @@ from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import exactly
 from . import depth_two, end_to_end, frontier, layerwise
-from .baselines import last_records
+from .shared.baselines import last_records
 from .shared.families import ERROR
 
 GAP = 0.45

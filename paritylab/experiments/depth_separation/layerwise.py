@@ -34,16 +34,16 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis import failure_probability, gate_tables
-from ...analysis.counts import CountLaw, count_law
-from ...analysis.perceptron import streamed_perceptron
-from ...analysis.second_layer import hidden_outputs, least_squares_output, one_step_layer, sharp_embedding, sign_parity
+from ...circuits import failure_probability, gate_tables
+from ...circuits.counts import CountLaw, count_law
+from ...circuits.gate_training import Four
+from ...circuits.second_layer import hidden_outputs, least_squares_output, one_step_layer, sharp_embedding, sign_parity
+from ...circuits.unit_training import train_units
 from ...distributions.points import growing_sample
 from ...figures import ink, panels
 from ...statistics import power_law, size_for
 from ...sweep import Call
-from ...training.gates import Four
-from ...training.units import train_units
+from ...training.perceptron import streamed_perceptron
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap, exactly, largest, share
 from .shared.families import (
@@ -125,7 +125,7 @@ def on_staircase(n: int, first: int, seeds: int) -> list[dict[str, object]]:
 
 
 def _laws(target: pl.GateProduct, learned: Four) -> dict[str, CountLaw]:
-    halves = {"hard": pl.Uniform(target), "easy": pl.equal_gates(target)}
+    halves = {"hard": pl.Uniform(target), "easy": pl.distributions.equal_gates(target)}
     return {half: count_law(target, law, learned) for half, law in halves.items()}
 
 
@@ -169,13 +169,16 @@ def without_layers(n: int, seed: int, noise: float = 0.0) -> dict[str, object]:
     size, target = math.ceil((n**2 + GATES) / (1 - 2 * noise) ** 2), random_target(n, seed)
     law = law_of("E1", target)
     x, y = growing_sample(pl.FlippedLabels(law, noise) if noise else law, size, key=pl.root_key(seed))
-    trained = train_units(pl.SamplePatterns(side_by_side(x), y).tables()[1])
+    trained = train_units(pl.circuits.SamplePatterns(side_by_side(x), y).tables()[1])
     learned = np.where(trained.outputs >= 0, 1.0, -1.0)
     s, labels = np.asarray(gate_values(learned, x), float), np.asarray(y, float)
     layer = one_step_layer(s, labels, 8 * n, rng=np.random.default_rng(seed))
     output = least_squares_output(hidden_outputs(layer, s), labels)
     wrong = {}
-    for half, law, count in (("hard", pl.Uniform(target), POINTS), ("easy", pl.equal_gates(target), 1000)):
+    for half, law, count in (
+        ("hard", pl.Uniform(target), POINTS),
+        ("easy", pl.distributions.equal_gates(target), 1000),
+    ):
         tested, truth = growing_sample(law, count, key=pl.root_key(seed + 2**20))
         hidden = hidden_outputs(layer, np.asarray(gate_values(learned, tested), float))
         wrong[half] = float(np.mean((hidden @ output[:-1] + output[-1]) * truth <= 0))

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from ...analysis import gate_tables, predicted_samples
+from ...circuits import gate_tables, predicted_samples
 from ...figures import ink, panels
 from ...sweep import Call
 from ..base import Claim, Region

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis import gate_tables, predicted_samples
+from ...circuits import gate_tables, predicted_samples
 from ...figures import ink, panels
 from ...sweep import Call
 from ..base import Claim, Region

@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis import smallest_sample
+from ...circuits import smallest_sample
 from ...distributions.points import growing_sample
 from ...figures import INKS, panels
 from ...sweep import Call

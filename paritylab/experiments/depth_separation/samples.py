@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis import gate_tables, nested_signals, predicted_samples
+from ...circuits import gate_tables, nested_signals, predicted_samples
 from ...distributions import AbstractDistribution
 from ...figures import INKS, panels
 from ...sweep import Call
@@ -80,7 +80,9 @@ def runs(families: tuple[str, ...], n: int, trials: int, first: int) -> pd.DataF
 
 def hopeless_law(which: str, target: pl.GateProduct) -> AbstractDistribution:
     if which == "even":
-        return pl.separation(pl.EasyHalf(target, pl.SharedSign(np.ones(target.pairs), 0.0)))
+        return pl.distributions.separation(
+            pl.distributions.EasyHalf(target, pl.distributions.SharedSign(np.ones(target.pairs), 0.0))
+        )
     return law_of(which, target)
 
 

@@ -28,23 +28,14 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis import (
-    count_law,
-    hidden_outputs,
-    least_squares_output,
-    one_step_layer,
-    parity_margin,
-    perceptron_bound,
-    sharp_embedding,
-    sign_parity,
-    streamed_perceptron,
-    symmetric_embedding,
-)
+from ...analysis import parity_margin, perceptron_bound, symmetric_embedding
+from ...circuits import count_law, hidden_outputs, least_squares_output, one_step_layer, sharp_embedding, sign_parity
 from ...distributions import AbstractDistribution
 from ...distributions.points import growing_sample
 from ...figures import ink, panels
 from ...statistics import power_law, quantile
 from ...sweep import Call, Results
+from ...training import streamed_perceptron
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import exactly, largest, share
@@ -73,9 +64,9 @@ class GateOutputs:
 
     def __call__(self, key: PRNGKeyArray) -> AbstractDistribution:
         parity = pl.Parity(self.n, support=range(self.n))
-        means = pl.random_gate_product(self.n, key=key).ors / 2
+        means = pl.targets.random_gate_product(self.n, key=key).ors / 2
         hard = eqx.tree_at(lambda law: law.mean, pl.Product(parity, 0.0), means)
-        return pl.HeldOut(pl.Mixture([pl.EqualBits(parity), hard], [0.5, 0.5]), hard)
+        return pl.distributions.HeldOut(pl.Mixture([pl.distributions.EqualBits(parity), hard], [0.5, 0.5]), hard)
 
 
 @dataclass(frozen=True)
@@ -149,7 +140,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
                 steps=settings.steps,
                 every=LOOK,
                 optimizer=name,
-                records=(pl.ValidationError(),),
+                records=(pl.training.ValidationError(),),
                 record_every=LOOK,
                 labels={"way": name, "gates": n},
             )

@@ -23,7 +23,7 @@ from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import exactly
-from .baselines import RandomSeparation, last_records
+from .shared.baselines import RandomSeparation, last_records
 from .shared.fits import exponential
 
 ERROR = 0.1
@@ -82,12 +82,12 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 rate=settings.rate,
                 batch=settings.batch,
                 optimizer="adam",
-                schedule=pl.LinearFall(settings.steps),
+                schedule=pl.training.LinearFall(settings.steps),
                 seeds=settings.seeds_of(pairs),
                 steps=settings.steps,
                 every=settings.steps // 4,
                 validation=0,
-                records=(pl.ErrorsByPart(settings.points),),
+                records=(pl.training.ErrorsByPart(settings.points),),
                 record_every=settings.steps,
                 lanes=settings.seeds // 2,
                 labels={"pairs": pairs, "width": width},
@@ -110,7 +110,7 @@ def read(settings: Settings, results: Results) -> pd.DataFrame:
     for pairs, widths in settings.widths:
         enough = [width for width in widths if best[pairs, width] <= ERROR]
         trained = float(min(enough)) if enough else np.inf
-        explicit = float(pl.narrowest_polynomial(pairs, ERROR).width)
+        explicit = float(pl.networks.narrowest_polynomial(pairs, ERROR).width)
         rows.append({"pairs": pairs, "trained": trained, "explicit": explicit, "least": min(trained, explicit)})
     return pd.DataFrame(rows).set_index("pairs")
 

@@ -34,8 +34,8 @@ from matplotlib.patches import Rectangle
 
 import paritylab as pl
 
-from ...analysis.enumeration import blocks
-from ...analysis.gradients import gradient_by_enumeration
+from ...analysis.gradients.enumeration import blocks
+from ...analysis.gradients.population import gradient_by_enumeration
 from ...figures import INKS, panels
 from ...networks.base import outputs
 from ...networks.mlp import FeedForward, Layer
@@ -112,7 +112,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
         for k in case.degrees:
             yield pl.plan(
                 pl.Uniform(pl.Parity(case.n, support=range(k))),
-                pl.MLP(WIDTHS[case.layers], pl.square),
+                pl.MLP(WIDTHS[case.layers], pl.networks.square),
                 rate=RATE,
                 batch=BATCH,
                 seeds=settings.seeds,
@@ -139,7 +139,7 @@ def enumerated(layers: int, n: int, k: int, draws: int) -> list[dict[str, float]
     for _ in range(draws):
         network = random_network(rng, (n, *SMALL[layers]))
         first = network.hidden[0]
-        alone = gradient_by_enumeration(np.asarray(first.weight), pl.square, task, bias=np.asarray(first.bias))
+        alone = gradient_by_enumeration(np.asarray(first.weight), pl.networks.square, task, bias=np.asarray(first.bias))
         correlation, gradient = correlation_and_gradient(network, task)
         rows.append(
             {
@@ -158,7 +158,9 @@ def random_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> FeedForw
             Layer(whole(rng.integers(-1, 2, (after, before))), whole(rng.integers(-1, 2, after)))
             for before, after in itertools.pairwise(sizes)
         )
-        return FeedForward(hidden, Layer(whole(rng.choice([-1, 1], sizes[-1])), whole(np.zeros(()))), pl.square)
+        return FeedForward(
+            hidden, Layer(whole(rng.choice([-1, 1], sizes[-1])), whole(np.zeros(()))), pl.networks.square
+        )
 
 
 def whole(numbers: np.ndarray) -> Float[Array, "..."]:

@@ -23,9 +23,9 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis.gaps import majority_gap, weak_gap
-from ...analysis.gradients import gradient_by_enumeration
-from ...analysis.thresholds import gradient_of_threshold
+from ...analysis.gradients.gaps import majority_gap, weak_gap
+from ...analysis.gradients.population import gradient_by_enumeration
+from ...analysis.gradients.thresholds import gradient_of_threshold
 from ...figures import ink, panels
 from ...sweep import Call
 from ..base import Claim, Region

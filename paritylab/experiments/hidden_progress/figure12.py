@@ -26,8 +26,8 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis.gaps import majority_gap, weak_gap
-from ...analysis.gradients import gradient_of_sinusoid, turns_of
+from ...analysis.gradients.gaps import majority_gap, weak_gap
+from ...analysis.gradients.population import gradient_of_sinusoid, turns_of
 from ...figures import INKS, ink, panels
 from ...sweep import Call, Results
 from ...training.plans import Plan
@@ -69,8 +69,8 @@ class Path:
 
 
 PATHS = (
-    Path("sin", "$\\sin(w \\cdot x + b+ \\mathrm{shift})$", pl.Sinusoid(K, scale=2 / np.pi), 0.1),
-    Path("sin-half-pi", "(xiv) $\\sin(\\pi(w \\cdot x + b)/2+ \\mathrm{shift})$", pl.Sinusoid(K), 0.03),
+    Path("sin", "$\\sin(w \\cdot x + b+ \\mathrm{shift})$", pl.networks.Sinusoid(K, scale=2 / np.pi), 0.1),
+    Path("sin-half-pi", "(xiv) $\\sin(\\pi(w \\cdot x + b)/2+ \\mathrm{shift})$", pl.networks.Sinusoid(K), 0.03),
 )
 
 
@@ -79,7 +79,7 @@ class NeuronParameters(pl.AbstractRecord):
 
     name = "neuron_parameters"  # not "weights": in one store a column has one shape
 
-    def __call__(self, snapshot: pl.Snapshot) -> Array:
+    def __call__(self, snapshot: pl.training.Snapshot) -> Array:
         hidden = snapshot.network.hidden
         return jnp.append(hidden.weight, hidden.bias)
 
@@ -100,7 +100,7 @@ def plan(settings: Settings) -> Iterator[Call | Plan]:
     for path in PATHS:
         yield pl.plan(
             pl.Uniform(pl.Parity(N, support=range(K))),
-            pl.NeuronRecipe(path.activation),
+            pl.Neuron(path.activation),
             batch=BATCH,
             rate=path.rate,
             seeds=settings.seeds,

@@ -30,7 +30,7 @@ NUMBERS = {(CUBIC, 10): "iv", (CUBIC, 100): "v", (CUBIC, 1000): "vi", (RELU, 100
 
 def panel(units: str, width: int, batch: int) -> Panel:
     """One panel of the figure."""
-    network = pl.MLP(width, pl.Power(3)) if units == CUBIC else pl.MLP(width)
+    network = pl.MLP(width, pl.networks.Power(3)) if units == CUBIC else pl.MLP(width)
     rate = 0.1 if units == RELU else (0.01 if batch > 1 else 0.001)
     name = f"{'cubic' if units == CUBIC else 'relu'}-{width}/B{batch}"
     return Panel(name, NUMBERS[units, width], f"{units}, width {width}", network, batch, rate)

@@ -109,8 +109,8 @@ def mistakes_on_cube(activation: str, degrees: tuple[int, ...]) -> list[dict[str
     rows = []
     for k in degrees:
         parity = pl.Parity(CUBE, support=range(k))
-        recipe = pl.NeuronRecipe(made(activation, k)) if activation in NEURONS else pl.MLP(k, made(activation, k))
-        agree = outputs(pl.realize(recipe, parity), x) * jax.vmap(parity)(x) > 0
+        recipe = pl.Neuron(made(activation, k)) if activation in NEURONS else pl.MLP(k, made(activation, k))
+        agree = outputs(pl.networks.realize(recipe, parity), x) * jax.vmap(parity)(x) > 0
         rows.append({"k": k, "mistakes": int(jnp.sum(~agree))})
     return rows
 

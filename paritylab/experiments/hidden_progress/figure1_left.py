@@ -46,9 +46,9 @@ PANELS = (
     Panel("relu-10/B32", "i", "ReLU, width 10", pl.MLP(10), 32, 0.5),
     Panel("relu-10/B1024", "i", "ReLU, width 10", pl.MLP(10), 1024, 0.05),
     Panel("relu-100/B1", "ii", "ReLU, width 100", pl.MLP(100), 1, 0.05),
-    Panel("cubic-10/B32", "iv", "$z^3$, width 10", pl.MLP(10, pl.Power(K)), 32, 0.05),
-    Panel("zigzag-1/B32", "vii", "3-zigzag, width 1", pl.MLP(1, pl.Zigzag(K)), 32, 0.2),
-    Panel("sinusoid-1/B32", "x", "sinusoid, width 1", pl.MLP(1, pl.Sinusoid(K)), 32, 0.05),
+    Panel("cubic-10/B32", "iv", "$z^3$, width 10", pl.MLP(10, pl.networks.Power(K)), 32, 0.05),
+    Panel("zigzag-1/B32", "vii", "3-zigzag, width 1", pl.MLP(1, pl.networks.Zigzag(K)), 32, 0.2),
+    Panel("sinusoid-1/B32", "x", "sinusoid, width 1", pl.MLP(1, pl.networks.Sinusoid(K)), 32, 0.05),
     Panel("polynet/B32", "xv", "PolyNet, degree 3", pl.PolyNet(K), 32, 0.07),
 )
 

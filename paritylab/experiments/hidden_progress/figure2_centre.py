@@ -67,7 +67,7 @@ class Panel(NamedTuple):
 
 
 PANELS = (
-    Panel("xiv", "sinusoidal neuron", pl.NeuronRecipe(pl.Sinusoid(K)), 20),
+    Panel("xiv", "sinusoidal neuron", pl.Neuron(pl.networks.Sinusoid(K)), 20),
     Panel("i", "ReLU, width 10", pl.MLP(10), 200),
     Panel("ii", "ReLU, width 100", pl.MLP(100), 200),
 )
@@ -86,7 +86,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 seeds=inits,
                 data_seeds=[sequence] * inits,
                 steps=settings.steps,
-                records=(pl.FreshLoss(),),
+                records=(pl.training.FreshLoss(),),
                 record_every=panel.record_every,
                 labels={"panel": panel.name, "sequence": sequence},
             )

@@ -62,7 +62,7 @@ class Panel(NamedTuple):
 
 
 PANELS = (
-    Panel("xiv", "sinusoidal neuron", pl.NeuronRecipe(pl.Sinusoid(K)), 0.01),
+    Panel("xiv", "sinusoidal neuron", pl.Neuron(pl.networks.Sinusoid(K)), 0.01),
     Panel("ii", "ReLU, width 100", pl.MLP(100), 1.0),
 )
 

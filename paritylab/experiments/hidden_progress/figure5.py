@@ -27,7 +27,7 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis.polynet import disjoint_error, relevant_path
+from ...analysis.polynet.errors import disjoint_error, relevant_path
 from ...figures import INKS, panels
 from ...sweep import Call
 from ...training.plans import Plan
@@ -118,8 +118,8 @@ def plan(settings: Settings) -> Iterator[Call | Plan]:
         yield Call(curve_of_descent, configuration, {"panel": "left", "start": seed}, seconds=1.0)
     yield pl.plan(
         pl.Uniform(pl.Parity(K * SGD_BLOCK, support=range(0, K * SGD_BLOCK, SGD_BLOCK))),
-        pl.DisjointPolyNet(K, pl.StandardNormalInitialization()),
-        loss=pl.correlation,
+        pl.networks.DisjointPolyNet(K, pl.networks.StandardNormalInitialization()),
+        loss=pl.training.correlation,
         batch=1,
         rate=SGD_RATE,
         seeds=settings.seeds,

@@ -37,17 +37,19 @@ ROWS = (
     ),
     (
         Panel("relu-3/B1", "*i", "ReLU, width 3", pl.MLP(3), 1, 0.1),
-        Panel("cubic-3/B1", "*ii", "$z^3$, width 3", pl.MLP(3, pl.Power(3)), 1, 0.01),
-        Panel("zigzag-1/B1", "vii", "3-zigzag, width 1", pl.MLP(1, pl.Zigzag(3)), 1, 0.1),
-        Panel("poly-1/B1", "viii", "osc. polynomial, width 1", pl.MLP(1, pl.OscillatingPolynomial(3)), 1, 0.1),
-        Panel("zigzag-neuron/B1", "xi", "3-zigzag neuron", pl.NeuronRecipe(pl.Zigzag(3)), 1, 0.1),
-        Panel("poly-neuron/B1", "xii", "osc. polynomial neuron", pl.NeuronRecipe(pl.OscillatingPolynomial(3)), 1, 0.1),
+        Panel("cubic-3/B1", "*ii", "$z^3$, width 3", pl.MLP(3, pl.networks.Power(3)), 1, 0.01),
+        Panel("zigzag-1/B1", "vii", "3-zigzag, width 1", pl.MLP(1, pl.networks.Zigzag(3)), 1, 0.1),
+        Panel("poly-1/B1", "viii", "osc. polynomial, width 1", pl.MLP(1, pl.networks.OscillatingPolynomial(3)), 1, 0.1),
+        Panel("zigzag-neuron/B1", "xi", "3-zigzag neuron", pl.Neuron(pl.networks.Zigzag(3)), 1, 0.1),
+        Panel(
+            "poly-neuron/B1", "xii", "osc. polynomial neuron", pl.Neuron(pl.networks.OscillatingPolynomial(3)), 1, 0.1
+        ),
     ),
     (
         Panel("relu-1000/B1", "iii", "ReLU, width 1000", pl.MLP(1000), 1, 0.1),
         Panel("relu-1000/B1024", "iii", "ReLU, width 1000", pl.MLP(1000), 1024, 0.1),
-        Panel("cubic-1000/B1", "vi", "$z^3$, width 1000", pl.MLP(1000, pl.Power(3)), 1, 0.001),
-        Panel("cubic-1000/B1024", "vi", "$z^3$, width 1000", pl.MLP(1000, pl.Power(3)), 1024, 0.01),
+        Panel("cubic-1000/B1", "vi", "$z^3$, width 1000", pl.MLP(1000, pl.networks.Power(3)), 1, 0.001),
+        Panel("cubic-1000/B1024", "vi", "$z^3$, width 1000", pl.MLP(1000, pl.networks.Power(3)), 1024, 0.01),
         Panel("transformer/B32", "*iii", "Transformer", TRANSFORMER, 32, 0.0003, optimizer="adam"),
         Panel("transformer/B1024", "*iii", "Transformer", TRANSFORMER, 1024, 0.0003, optimizer="adam"),
     ),

@@ -23,17 +23,11 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis.gaps import (
-    fourier_gap,
-    gap_of_gradient,
-    good_coordinates,
-    majority_gap,
-    samples_to_detect,
-)
-from ...analysis.gradients import gradient_by_enumeration, gradient_of_sinusoid
-from ...analysis.sums import gradient_by_sums
-from ...analysis.thresholds import gradient_of_threshold
-from ...analysis.transform import coefficients
+from ...analysis.fourier.transform import coefficients
+from ...analysis.gradients.gaps import fourier_gap, gap_of_gradient, good_coordinates, majority_gap, samples_to_detect
+from ...analysis.gradients.population import gradient_by_enumeration, gradient_of_sinusoid
+from ...analysis.gradients.sums import gradient_by_sums
+from ...analysis.gradients.thresholds import gradient_of_threshold
 from ...cube import cube
 from ...figures import INKS, ink, panels
 from ...sweep import Call

@@ -40,9 +40,13 @@ from ..measures import proportion
 RATES = (1.0, 0.1, 0.01, 0.001)
 DEGREES = (2, 3, 4)
 STARTS = ("uniform", "Gaussian", "Bernoulli")
-LAWS = (pl.UniformInitialization(), pl.GaussianInitialization(), pl.BernoulliInitialization())
+LAWS = (
+    pl.networks.UniformInitialization(),
+    pl.networks.GaussianInitialization(),
+    pl.networks.BernoulliInitialization(),
+)
 LOSS_NAMES = ("hinge", "square", "logistic")
-LOSSES = (pl.Hinge(), pl.square_loss, pl.logistic)
+LOSSES = (pl.Hinge(), pl.training.square_loss, pl.training.logistic)
 ROBUST = tuple(name for name in ARCHITECTURES if "*" not in name)
 LESS_ROBUST = ("*i", "*ii")
 LEAST = 0.2
@@ -109,7 +113,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 network_of(place, each),
                 rate=RATES,
                 batch=place.batch,
-                loss=pl.ChosenLoss(LOSSES, each.loss),
+                loss=pl.training.ChosenLoss(LOSSES, each.loss),
                 seeds=settings.seeds,
                 steps=place.steps,
                 labels={
@@ -124,7 +128,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
 def network_of(place: Place, each: Combination) -> Recipe:
     """The architecture, with an initialization that is a number of the run."""
     name, width = ARCHITECTURES[place.setting]
-    start = pl.ChosenInitialization(LAWS, each.start)
+    start = pl.networks.ChosenInitialization(LAWS, each.start)
     return make_network(name, place.n, each.k, each.k if isinstance(width, str) else width, start)
 
 

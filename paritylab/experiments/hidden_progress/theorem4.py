@@ -27,8 +27,8 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis.majority import majority_coefficients
-from ...analysis.one_step import BLOCK, OneStepMLP, presence_probability
+from ...analysis.first_step.sign_weights import BLOCK, OneStepMLP, presence_probability
+from ...analysis.fourier.majority import majority_coefficients
 from ...bounds import one_step_learning
 from ...figures import INKS, ink, panels
 from ...sweep import Results

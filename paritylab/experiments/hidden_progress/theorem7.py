@@ -23,7 +23,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ...analysis.gradient_flow import (
+from ...analysis.polynet.errors import lemma6, sign_error
+from ...analysis.polynet.gradient_flow import (
     equal_time,
     flow_times,
     lemma5,
@@ -34,7 +35,6 @@ from ...analysis.gradient_flow import (
     sign_shares,
     time_to_gain,
 )
-from ...analysis.polynet import lemma6, sign_error
 from ...figures import ink, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region

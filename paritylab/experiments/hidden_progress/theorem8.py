@@ -25,12 +25,12 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...analysis.polynet import polynet_error
+from ...analysis.polynet.errors import polynet_error
 from ...bounds import polynet_steps
 from ...figures import INKS, panels
 from ...sweep import Results
-from ...training.optimizers import block_normalized_sgd
 from ...training.plans import Plan
+from ...training.rules.optimizers import block_normalized_sgd
 from ..base import Claim, Region
 from ..measures import fraction, largest, least, median
 
@@ -77,16 +77,16 @@ def plan(settings: Settings) -> Iterator[Plan]:
         schedule = Schedule.of(k, block, settings)
         yield pl.plan(
             pl.Uniform(pl.Parity(k * block, support=range(0, k * block, block))),
-            pl.DisjointPolyNet(k, pl.SignInitialization(k)),
+            pl.networks.DisjointPolyNet(k, pl.networks.SignInitialization(k)),
             rate=schedule.rate,
             optimizer=block_normalized_sgd,
-            loss=pl.correlation,
+            loss=pl.training.correlation,
             batch=1,
             seeds=settings.seeds,
             steps=schedule.steps,
             every=EVERY,
             validation=0,
-            records=(pl.Weights(tuple(range(k))),),
+            records=(pl.training.Weights(tuple(range(k))),),
             record_every=EVERY,
             lanes=settings.lanes,
             # At a weight of 16 a step is some 20 units of the last place of float32: rounding would show in s.

@@ -55,7 +55,7 @@ BATCH = 128
 STRIPS = (1, 3)
 """Digits on a strip."""
 SCALING: Scaling = "standard"
-LOSS = pl.logistic
+LOSS = pl.training.logistic
 PAPER_EPOCHS, PAPER_ACCURACY = 20, 0.8
 """What the network comes close to at k = 3, and when; the one number that the paper prints."""
 ALMOST = Region(0.75, 0.82)
@@ -122,9 +122,9 @@ class Model(NamedTuple):
 
 NETWORK = Model("network", "ReLU network", lambda width, _: pl.MLP(width))
 LINEAR = (
-    Model("frozen-gates", "frozen gates (NTK regime)", lambda width, _: pl.FrozenGates(width)),
-    Model("relu-features", "ReLU random features", lambda width, _: pl.RandomFeatures(width)),
-    Model("gaussian-features", "Gaussian random features", pl.FourierFeatures),
+    Model("frozen-gates", "frozen gates (NTK regime)", lambda width, _: pl.networks.FrozenGates(width)),
+    Model("relu-features", "ReLU random features", lambda width, _: pl.networks.RandomFeatures(width)),
+    Model("gaussian-features", "Gaussian random features", pl.networks.FourierFeatures),
 )
 MODELS = (NETWORK, *LINEAR)
 
@@ -134,15 +134,15 @@ def data_name(settings: Settings) -> str:
     return "scikit-learn's digits" if settings.without_mnist and find_mnist() is None else "MNIST"
 
 
-def digits_of(settings: Settings) -> pl.Digits:
+def digits_of(settings: Settings) -> pl.distributions.Digits:
     if data_name(settings) != "MNIST":
-        return pl.small_digits()
-    return pl.pooled(pl.mnist(download=not settings.without_mnist), settings.pool)
+        return pl.distributions.small_digits()
+    return pl.distributions.pooled(pl.distributions.mnist(download=not settings.without_mnist), settings.pool)
 
 
-def bandwidth_of(task: pl.HeldOut) -> float:
+def bandwidth_of(task: pl.distributions.HeldOut) -> float:
     """The root mean square distance of two strips: pixels of a digit vary as they do over its images."""
-    assert isinstance(task.train, pl.Strips)
+    assert isinstance(task.train, pl.distributions.Strips)
     variance = np.var(np.asarray(task.train.values)[task.train.pixels], axis=0, dtype=np.float64).sum()
     return round(float(np.sqrt(2 * task.train.k * variance)), 3)
 
@@ -151,7 +151,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
     """Each model on strips of 1 and of 3 digits; its mistakes on strips of test digits once an epoch."""
     digits = digits_of(settings)
     for k in STRIPS:
-        task = pl.digit_strips(digits, k, SCALING)
+        task = pl.distributions.digit_strips(digits, k, SCALING)
         bandwidth = bandwidth_of(task)
         for model in MODELS:
             yield pl.plan(
@@ -278,10 +278,10 @@ def draw(axis: Axes, k: int, curves: pd.DataFrame) -> None:
     axis.set_ylim(0.45, 1.01)
 
 
-def draw_strips(axis: Axes, digits: pl.Digits, k: int) -> None:
+def draw_strips(axis: Axes, digits: pl.distributions.Digits, k: int) -> None:
     """Some strips with their labels."""
     rows, columns = (3, 4) if k == 1 else (3, 2)
-    strips = pl.Strips(digits.test, k)
+    strips = pl.distributions.Strips(digits.test, k)
     x, y = (np.asarray(part) for part in strips.sample(root_key(k), rows * columns))
     height, width = digits.test.pixels.shape[1:]
     axis.axis("off")

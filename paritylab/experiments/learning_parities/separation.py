@@ -40,9 +40,9 @@ from ...bounds import kernel as kernel_bound
 from ...cube import cube
 from ...figures import INKS, ink, panels
 from ...sweep import Call, Results
-from ...training.lanes import init_key
-from ...training.optimizers import constant
+from ...training.engine.lanes import init_key
 from ...training.plans import Plan
+from ...training.rules.optimizers import constant
 from ..base import Claim, Region
 from ..measures import exactly, fraction, largest, least, median
 
@@ -124,7 +124,10 @@ def contrast(case: Case, seed: int) -> dict[str, float]:
 def sampled_contrast(case: Case, examples: int, seed: int) -> dict[str, float]:
     """The same after a first step on a batch of examples."""
     start = case.recipe.start(case.n, key=init_key(np.uint32(seed)))
-    x, y = (np.asarray(part) for part in pl.leaky(pl.Parity(case.n, range(case.k))).sample(pl.root_key(seed), examples))
+    x, y = (
+        np.asarray(part)
+        for part in pl.distributions.leaky(pl.Parity(case.n, range(case.k))).sample(pl.root_key(seed), examples)
+    )
     z = x @ np.asarray(start.hidden[0].weight[: case.pairs]).T + 1 / (8 * case.k)
     weight = (y[:, None] * ((z > 0) & (z < 6))).T @ x / examples
     size = np.abs(weight * np.asarray(start.output.weight)[: case.pairs, None])
@@ -133,8 +136,8 @@ def sampled_contrast(case: Case, examples: int, seed: int) -> dict[str, float]:
 
 def start_size(case: Case, pairing: str) -> dict[str, float]:
     """The standard deviation of the network's output at its start, over points of D_A, in float64."""
-    made = pl.TernaryPairs(2 * case.pairs, case.k, pairing)(case.n, key=init_key(np.uint32(0)))  # type: ignore[arg-type]
-    x = np.asarray(pl.leaky(pl.Parity(case.n, range(case.k))).sample(pl.root_key(1), 4096)[0], float)
+    made = pl.networks.TernaryPairs(2 * case.pairs, case.k, pairing)(case.n, key=init_key(np.uint32(0)))  # type: ignore[arg-type]
+    x = np.asarray(pl.distributions.leaky(pl.Parity(case.n, range(case.k))).sample(pl.root_key(1), 4096)[0], float)
     units = np.clip(x @ np.asarray(made.hidden[0].weight, float).T + np.asarray(made.hidden[0].bias, float), 0, 6)
     return {"size": float(np.std(units * np.asarray(made.output.weight, float) @ np.ones(2 * case.pairs)))}
 
@@ -152,16 +155,16 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
     for case in reversed(settings.cases):  # the longest first
         for kind, seeds in (("both layers", settings.seeds), ("frozen", settings.frozen_seeds)):
             yield pl.plan(
-                pl.leaky(pl.Parity(case.n, range(case.k))),
+                pl.distributions.leaky(pl.Parity(case.n, range(case.k))),
                 case.recipe,
                 rate={"hidden": case.rate if kind == "both layers" else 0.0, "output.weight": case.rate},
-                schedule=pl.LinearFall(case.steps) if case.k > 3 else constant,
+                schedule=pl.training.LinearFall(case.steps) if case.k > 3 else constant,
                 batch=case.batch,
                 seeds=seeds,
                 steps=case.steps,
                 every=100,
                 validation=0,
-                records=(pl.ErrorsByPart(POINTS),),
+                records=(pl.training.ErrorsByPart(POINTS),),
                 record_every=case.steps,
                 lanes=settings.lanes,
                 labels={"part": "train", "case": case.name, "kind": kind},

@@ -61,13 +61,13 @@ class Way:
 
 
 WAYS = {
-    "sgd-1": Way("SGD, batch 1", pl.relu, 1, "sgd", -4, pl.Confidence(0)),
-    "sgd-32": Way("SGD, batch 32", pl.relu, 32, "sgd", -4, pl.Confidence(0)),
-    "gelu": Way("SGD, GeLU units", gelu, 32, "sgd", -4, pl.Confidence(0)),
-    "sigmoid": Way("SGD, sigmoid units", pl.sigmoid, 32, "sgd", -4, pl.Confidence(0)),
-    "logistic": Way("SGD, sigmoids, logistic loss", pl.sigmoid, 32, "sgd", 0.05, pl.logistic),
+    "sgd-1": Way("SGD, batch 1", pl.relu, 1, "sgd", -4, pl.training.Confidence(0)),
+    "sgd-32": Way("SGD, batch 32", pl.relu, 32, "sgd", -4, pl.training.Confidence(0)),
+    "gelu": Way("SGD, GeLU units", gelu, 32, "sgd", -4, pl.training.Confidence(0)),
+    "sigmoid": Way("SGD, sigmoid units", pl.networks.sigmoid, 32, "sgd", -4, pl.training.Confidence(0)),
+    "logistic": Way("SGD, sigmoids, logistic loss", pl.networks.sigmoid, 32, "sgd", 0.05, pl.training.logistic),
     "adam": Way("Adam", pl.relu, 32, "adam", 0.001, pl.Hinge()),
-    "adam-sigmoid": Way("Adam, sigmoid units", pl.sigmoid, 32, "adam", 0.001, pl.Hinge()),
+    "adam-sigmoid": Way("Adam, sigmoid units", pl.networks.sigmoid, 32, "adam", 0.001, pl.Hinge()),
     "random": Way("Adam, random start", pl.relu, 32, "adam", 0.001, pl.Hinge()),
 }
 PAPERS_WAYS = ("sgd-1", "sgd-32", "gelu", "sigmoid", "logistic")
@@ -77,21 +77,21 @@ ON_EXCEPTIONS = "adam-sigmoid"
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """Every way on parity; one of them on functions with exceptions."""
-    symmetric = pl.full_parity(settings.n)
+    symmetric = pl.targets.full_parity(settings.n)
     for name, way in WAYS.items():
         yield train(settings, symmetric, way, {"way": name, "exception": 0})
     for size in settings.exceptions:
-        nearly = pl.NearlySymmetric(symmetric, range(size))
+        nearly = pl.targets.NearlySymmetric(symmetric, range(size))
         yield train(settings, nearly, WAYS[ON_EXCEPTIONS], {"way": "nearly", "exception": size})
 
 
 def train(settings: Settings, target: pl.AbstractTarget, way: Way, labels: dict[str, Any]) -> Plan:
     """Online training, the error on fresh points recorded now and then."""
     n = settings.n
-    start = pl.MLP(4 * n + 3) if labels["way"] == "random" else pl.Staircase(n + 3, way.activation)
+    start = pl.MLP(4 * n + 3) if labels["way"] == "random" else pl.networks.Staircase(n + 3, way.activation)
     steps = settings.examples // way.batch
     return pl.plan(
-        pl.Encoded(pl.Uniform(target), "bits"),
+        pl.distributions.Encoded(pl.Uniform(target), "bits"),
         start,
         loss=way.loss,
         optimizer=way.optimizer,

@@ -22,7 +22,7 @@ from ...figures import panels
 from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import median
-from .runs import Curves, SymmetricTask, draw_errors, finish, read as read, sgd
+from .shared.runs import Curves, SymmetricTask, draw_errors, finish, read as read, sgd
 
 SATISFYING = 0.25
 """Half of chance; the paper gives no number."""

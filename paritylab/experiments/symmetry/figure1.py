@@ -30,7 +30,7 @@ from ..measures import exactly, largest, least
 
 A = (1, 5, 7, 15, 20, 21, 22, 25)
 N = 30
-ACTIVATIONS = {"relu": pl.relu, "sigmoid": pl.sigmoid}
+ACTIVATIONS = {"relu": pl.relu, "sigmoid": pl.networks.sigmoid}
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def sums(n: int, activation: str, whole_cube: bool) -> dict[str, float]:
         on, off, wrong = np.inf, -np.inf, 0
         for values in itertools.product((-1.0, 1.0), repeat=n + 1):
             labels = np.array(values)
-            network = pl.indicator_network(pl.Symmetric(n, labels), ACTIVATIONS[activation])
+            network = pl.networks.indicator_network(pl.Symmetric(n, labels), ACTIVATIONS[activation])
             total = np.asarray(outputs(network, points)) + 0.5
             inside = labels[weights] > 0
             on, off = min(on, total[inside].min(initial=np.inf)), max(off, total[~inside].max(initial=-np.inf))
@@ -65,7 +65,7 @@ def drawn(activation: str) -> list[dict[str, float]]:
     """The sum for the figure's A along |x|, as the network sees it between whole numbers, too."""
     values = np.where(np.isin(np.arange(N + 1), A), 1, -1)
     with jax.enable_x64(True):
-        network = pl.indicator_network(pl.Symmetric(N, values), ACTIVATIONS[activation])
+        network = pl.networks.indicator_network(pl.Symmetric(N, values), ACTIVATIONS[activation])
         ones = np.linspace(0, N, 20 * N + 1)
         total = np.asarray(outputs(network, jnp.asarray(np.repeat(ones[:, None] / N, N, axis=1)))) + 0.5
     return [{"ones": float(x), "total": float(value)} for x, value in zip(ones, total, strict=True)]

@@ -19,10 +19,10 @@ from matplotlib.figure import Figure
 
 from ...figures import panels
 from ...training.plans import Plan
-from ...training.weight_records import UnseenMass
+from ...training.rules.weight_records import UnseenMass
 from ..base import Claim, Measured, Region
 from ..measures import fraction, median
-from .runs import BOTH_WAYS, Curves, SymmetricTask, Trained, draw_errors, finish, read as read, sgd
+from .shared.runs import BOTH_WAYS, Curves, SymmetricTask, Trained, draw_errors, finish, read as read, sgd
 
 SIMILAR = 0.05
 """Two errors are similar when they differ by less than this, a tenth of chance."""

@@ -20,7 +20,7 @@ from ...figures import panels
 from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import fraction, median
-from .runs import Curves, SymmetricTask, draw_errors, finish, read as read, sgd
+from .shared.runs import Curves, SymmetricTask, draw_errors, finish, read as read, sgd
 
 LARGE, SMALL = 2, 4
 """The largest and the smallest step, as powers of 1/n."""

@@ -17,7 +17,7 @@ from ...figures import panels
 from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import fraction, median
-from .runs import BOTH_WAYS, Curves, SymmetricTask, Trained, draw_errors, finish, read as read, sgd
+from .shared.runs import BOTH_WAYS, Curves, SymmetricTask, Trained, draw_errors, finish, read as read, sgd
 
 SIMILAR = 0.05
 

@@ -26,10 +26,10 @@ from scipy.stats import binom
 from ...figures import panels
 from ...statistics import quantile
 from ...training.plans import Plan
-from ...training.weight_records import SeenError, UnseenMass
+from ...training.rules.weight_records import SeenError, UnseenMass
 from ..base import Claim, Measured, Region
 from ..measures import fraction, largest, least, median
-from .runs import Curves, SymmetricTask, Target, Trained, draw_errors, finish, read as read, sgd
+from .shared.runs import Curves, SymmetricTask, Target, Trained, draw_errors, finish, read as read, sgd
 
 N, POWER = 20, 6
 CHANCE = 0.4

@@ -19,10 +19,10 @@ from matplotlib.figure import Figure
 
 from ...figures import INKS, ink, panels
 from ...training.plans import Plan
-from ...training.weight_records import UnseenMass
+from ...training.rules.weight_records import UnseenMass
 from ..base import Claim, Region
 from ..measures import fraction, largest
-from .runs import Curves, SymmetricTask, read as read, sgd
+from .shared.runs import Curves, SymmetricTask, read as read, sgd
 
 N, DELTA = 20, 0.05
 LEAST = 1e-6

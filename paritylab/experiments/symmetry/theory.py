@@ -24,14 +24,14 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...analysis import check_drift, largest_step, maximal_margin, modified_perceptron_bounds, symmetric_embedding
-from ...analysis.perceptron import count_ties, modified_perceptron
 from ...figures import ink, panels
 from ...sweep import Call, Results
+from ...training.perceptron import count_ties, modified_perceptron
 from ...training.plans import Plan
-from ...training.weight_records import Movement, OutputNorm, Radius
+from ...training.rules.weight_records import Movement, OutputNorm, Radius
 from ..base import Claim, Region
 from ..measures import exactly, largest, least
-from .runs import SymmetricTask, sgd
+from .shared.runs import SymmetricTask, sgd
 
 SMALL = 6
 """The n at which the step of Lemma 4 is affordable."""

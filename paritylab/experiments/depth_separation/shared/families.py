@@ -8,9 +8,9 @@ from jaxtyping import Float
 
 import paritylab as pl
 
+from ....circuits.gate_training import Four
 from ....distributions import AbstractDistribution
 from ....targets.gates import by_pattern
-from ....training.gates import Four
 
 ERROR = 0.01
 """On the uniform half, the most of a run that counts as learned layer by layer."""
@@ -27,23 +27,33 @@ class Family:
 
     name: str
     words: str
-    make: Callable[[pl.GateProduct], pl.EasyHalf]
+    make: Callable[[pl.GateProduct], pl.distributions.EasyHalf]
 
     def mixture(self, target: pl.GateProduct, share: float = 0.5) -> AbstractDistribution:
-        return pl.separation(self.make(target), share)
+        return pl.distributions.separation(self.make(target), share)
 
 
 FAMILIES = {
     family.name: family
     for family in (
-        Family("E1", "all gates equal", pl.equal_gates),
-        Family("E1'", "equal but for one (n even)", pl.leave_one_out),
-        Family("E2", "a random third equal", lambda target: pl.random_subset(target, odd_near(target.pairs / 3))),
-        Family("E3", "independent, mean 1-1/n", lambda target: pl.independent_gates(target, 1 - 1 / target.pairs)),
-        Family("E4", "independent, mean 0", pl.balanced_gates),
-        Family("E5", "sparse pairs, c = 1/4", lambda target: pl.sparse_pairs(target, 0.25)),
-        Family("E6", "equal, flipped at 1/(2n)", lambda target: pl.noisy_equal(target, 0.5 / target.pairs)),
-        Family("E7", "stealth", pl.stealth),
+        Family("E1", "all gates equal", pl.distributions.equal_gates),
+        Family("E1'", "equal but for one (n even)", pl.distributions.leave_one_out),
+        Family(
+            "E2",
+            "a random third equal",
+            lambda target: pl.distributions.random_subset(target, odd_near(target.pairs / 3)),
+        ),
+        Family(
+            "E3",
+            "independent, mean 1-1/n",
+            lambda target: pl.distributions.independent_gates(target, 1 - 1 / target.pairs),
+        ),
+        Family("E4", "independent, mean 0", pl.distributions.balanced_gates),
+        Family("E5", "sparse pairs, c = 1/4", lambda target: pl.distributions.sparse_pairs(target, 0.25)),
+        Family(
+            "E6", "equal, flipped at 1/(2n)", lambda target: pl.distributions.noisy_equal(target, 0.5 / target.pairs)
+        ),
+        Family("E7", "stealth", pl.distributions.stealth),
     )
 }
 
@@ -53,13 +63,13 @@ def law_of(family: str, target: pl.GateProduct, share: float = 0.5) -> AbstractD
     if family == "hard":
         return pl.Uniform(target)
     if family.startswith("E2/"):
-        return pl.separation(pl.random_subset(target, int(family[3:])), share)
+        return pl.distributions.separation(pl.distributions.random_subset(target, int(family[3:])), share)
     return FAMILIES[family].mixture(target, share)
 
 
 def random_target(pairs: int, seed: int) -> pl.GateProduct:
     """Each gate OR or AND by a fair coin."""
-    return pl.GateProduct(np.asarray(pl.random_gate_product(pairs, key=pl.root_key(seed)).ors, float))
+    return pl.GateProduct(np.asarray(pl.targets.random_gate_product(pairs, key=pl.root_key(seed)).ors, float))
 
 
 def alternating(pairs: int) -> pl.GateProduct:
@@ -83,7 +93,7 @@ def signals_of_prefixes(
     """The mean of y 1{p} for each gate and pattern over the first so many points, for several sizes in order."""
     sums, start, total = [], 0, np.zeros((x.shape[1] // 2, 4))
     for size in sizes:
-        part = pl.SamplePatterns(side_by_side(x[start:size]), y[start:size])
+        part = pl.circuits.SamplePatterns(side_by_side(x[start:size]), y[start:size])
         total = total + (size - start) * part.tables()[1]
         sums.append(total / size)
         start = size

@@ -14,7 +14,7 @@ import pandas as pd
 
 import paritylab as pl
 
-from ....analysis import gate_tables, nested_signals, predicted_samples
+from ....circuits import gate_tables, nested_signals, predicted_samples
 from ....distributions import AbstractDistribution
 from ....statistics import size_for
 from ...base import Claim, Measured, within_factor

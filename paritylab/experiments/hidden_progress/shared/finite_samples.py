@@ -53,7 +53,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
             seeds=settings.seeds,
             steps=settings.steps,
             sample=sample,
-            records=(pl.SampleError(), pl.FreshError()),
+            records=(pl.training.SampleError(), pl.FreshError()),
             record_every=settings.record_every,
             lanes=settings.lanes,
             labels={"m": sample},

@@ -52,14 +52,19 @@ class Case:
                 rate=self.rate,
                 seeds=seeds,
                 steps=self.steps,
-                records=(pl.FreshLoss(), pl.FreshError(), pl.Progress(), pl.Weights(tuple(range(self.neurons)))),
+                records=(
+                    pl.training.FreshLoss(),
+                    pl.FreshError(),
+                    pl.training.Progress(),
+                    pl.training.Weights(tuple(range(self.neurons))),
+                ),
                 record_every=self.record_every,
                 lanes=8,
                 labels={"panel": self.name, "labels": labels},
             )
 
 
-NEURON = pl.NeuronRecipe(pl.Sinusoid(K))
+NEURON = pl.Neuron(pl.networks.Sinusoid(K))
 CASES = (
     Case("neuron/B1", "sinusoid neuron", NEURON, 1, 0.001, 30_000, 100),
     Case("neuron/B4", "sinusoid neuron", NEURON, 4, 0.003, 10_000, 50),

@@ -62,7 +62,7 @@ def rate_and_decay(settings: Settings) -> tuple[float, float]:
 def plan(settings: Settings) -> Iterator[Plan | Call]:
     """Calculations, and one run of exact population gradient descent for Lemmas 15 and 16."""
     rate, decay = rate_and_decay(settings)
-    population = pl.population(pl.leaky(pl.Parity(POPULATION_N, range(POPULATION_K))))
+    population = pl.distributions.population(pl.distributions.leaky(pl.Parity(POPULATION_N, range(POPULATION_K))))
     yield pl.plan(
         population,
         AfterFirstStep(2 * POPULATION_PAIRS, tuple(range(POPULATION_K))),
@@ -75,7 +75,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
         steps=settings.steps,
         every=settings.steps // 10,
         validation=0,
-        records=(pl.LayerDrift(), pl.Parameters()),
+        records=(pl.training.LayerDrift(), pl.training.Parameters()),
         float64=True,
         labels={"part": "population"},
     )

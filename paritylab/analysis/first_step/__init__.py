@@ -1,0 +1,1 @@
+"""What one large step from the start leaves in a network."""

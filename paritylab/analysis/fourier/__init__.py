@@ -1,0 +1,1 @@
+"""Fourier coefficients of functions on the cube."""

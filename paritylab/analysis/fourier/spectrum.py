@@ -1,0 +1,144 @@
+"""Fourier analysis of functions on the cube, under the uniform law or any product of biased coordinates.
+
+For E[x_i] = mu_i the characters are products of phi_i(x) = (x_i - mu_i) / sigma_i, which are
+orthonormal; with mu = 0 they are the parities. Everything else follows from the coefficients.
+"""
+
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+from jaxtyping import Float, Int, Num
+
+from ...cube import LARGEST_ENUMERATION, cube
+from ...demands import check_kind, echo
+from ...targets import AbstractTarget
+from .transform import coefficients, coordinates_of, kronecker
+
+
+def table_of(target: AbstractTarget) -> Int[np.ndarray, " points"]:
+    """All labels, in the order of the cube.
+
+    >>> from paritylab import Parity
+    >>> table_of(Parity(2, (0, 1)))
+    array([ 1, -1, -1,  1], dtype=int8)
+    """
+    if target.n > LARGEST_ENUMERATION:
+        raise ValueError(
+            f"A table of 2**n labels is made for n <= {LARGEST_ENUMERATION}, got n={target.n}, which would take "
+            f"{2.0 ** (target.n - 30):.3g} GiB. For a symmetric function use `symmetric_spectrum`, for the large "
+            "coefficients of any other `heavy_coefficients`."
+        )
+    low = min(target.n, 16)
+    head = np.asarray(cube(low))
+    label = jax.jit(jax.vmap(target))
+    parts = [
+        np.asarray(label(np.concatenate([head, np.broadcast_to(tail, (len(head), len(tail)))], axis=1)))
+        for tail in np.asarray(cube(target.n - low))
+    ]
+    return np.concatenate(parts).astype(np.int8)
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The Fourier coefficients of one function, entry S of the subset with bit mask S."""
+
+    coefficients: Float[np.ndarray, " subsets"]
+    mean: Float[np.ndarray, " n"]
+    """E[x_i] of each coordinate under the law that it is the spectrum for."""
+
+    @property
+    def n(self) -> int:
+        return coordinates_of(self.coefficients)
+
+    @property
+    def levels(self) -> Int[np.ndarray, " subsets"]:
+        """The size of each subset."""
+        return np.bitwise_count(np.arange(len(self.coefficients), dtype=np.uint64)).astype(int)
+
+    @property
+    def weight(self) -> Float[np.ndarray, " levels"]:
+        """The sum of squared coefficients over the subsets of each size 0..n.
+
+        >>> spectrum(np.array([1, 1, 1, -1])).weight
+        array([0.25, 0.5 , 0.25])
+        """
+        return np.bincount(self.levels, self.coefficients**2, minlength=self.n + 1)
+
+    @property
+    def influences(self) -> Float[np.ndarray, " n"]:
+        """For each coordinate the variance that is left when all others are fixed, on average.
+
+        For labels +-1 under the uniform law that is the probability that flipping it flips the label.
+
+        >>> spectrum(np.array([1, 1, 1, -1])).influences
+        array([0.5, 0.5])
+        """
+        squares = self.coefficients**2
+        return np.array([squares.reshape(-1, 2, 2**i)[:, 1].sum() for i in range(self.n)])
+
+    @property
+    def total_influence(self) -> float:
+        """The sum of all influences, which is the mean level of the weight."""
+        return float(self.weight @ np.arange(self.n + 1))
+
+    def noise_stability(self, rho: int | float) -> float:
+        """E[f(x) f(x')], where each coordinate of x' is that of x with probability rho and else drawn anew.
+
+        >>> spectrum(np.array([1, -1, -1, 1])).noise_stability(0.5)
+        0.25
+        """
+        if not -1 <= rho <= 1:
+            raise ValueError(f"Noise stability needs a correlation from -1 to 1, got rho={rho}.")
+        return float(self.weight @ np.power(float(rho), np.arange(self.n + 1)))
+
+    def degree(self, tolerance: float = 1e-12) -> int:
+        """The size of the largest subset whose coefficient is not zero up to the tolerance."""
+        present = np.abs(self.coefficients) > tolerance
+        return int(self.levels[present].max(initial=0))
+
+    def heaviest(self, count: int) -> list[tuple[tuple[int, ...], float]]:
+        """The subsets with the largest coefficients, largest first.
+
+        >>> spectrum(np.array([1, -1, -1, 1])).heaviest(1)
+        [((0, 1), 1.0)]
+        """
+        order = np.argsort(-np.abs(self.coefficients), kind="stable")[:count]
+        return [(subset_of(int(place)), float(self.coefficients[place])) for place in order]
+
+
+def subset_of(mask: int) -> tuple[int, ...]:
+    """The coordinates whose bits are 1.
+
+    >>> subset_of(5)
+    (0, 2)
+    """
+    return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
+
+
+def spectrum(
+    function: AbstractTarget | Num[np.ndarray, " points"], mean: int | float | Float[np.ndarray, " n"] = 0.0
+) -> Spectrum:
+    """The coefficients of a target, or of a table of its values, under independent coordinates with these means.
+
+    >>> from paritylab import Parity
+    >>> biased = spectrum(Parity(3, (0, 2)), mean=0.5)  # x = mu + sigma phi
+    >>> [(subset, round(size, 4)) for subset, size in biased.heaviest(1)]
+    [((0, 2), 0.75)]
+    """
+    check_kind("function", function, (AbstractTarget, np.ndarray), "a target, or an array of its 2**n values")
+    table = table_of(function) if isinstance(function, AbstractTarget) else function
+    if not np.all(np.isfinite(table)):
+        raise ValueError("A spectrum needs finite values, got some that are not. Leave out what diverged.")
+    n = coordinates_of(table)
+    means = np.broadcast_to(np.asarray(mean, float), (n,))
+    if not np.all(np.abs(means) < 1):
+        raise ValueError(
+            f"A biased coordinate takes both values, so its mean lies inside (-1, 1), got mean={echo(mean)}."
+        )
+    if not means.any():
+        return Spectrum(coefficients(table), means)
+    # E[f] and E[f phi] of one coordinate, from f(+1) and f(-1); the latter is (sigma / 2)(f(+1) - f(-1)).
+    half = np.sqrt(1 - means**2) / 2
+    factors = [np.array([[(1 + mu) / 2, (1 - mu) / 2], [h, -h]]) for mu, h in zip(means, half, strict=True)]
+    return Spectrum(kronecker(table.astype(float), factors), means)

@@ -1,0 +1,1 @@
+"""Population gradients of neurons and networks, and the gaps in them."""

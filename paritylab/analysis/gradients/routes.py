@@ -1,0 +1,77 @@
+"""Which exact route leads to the gradient of a neuron on a parity? Chosen by activation, weights and n, and said.
+
+All routes are exact up to rounding; nothing is sampled. Where none leads, the error says what would have to change.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from ...distributions import Uniform
+from ...networks.activations import Activation, OscillatingPolynomial, Power, Sinusoid, relu, relu6, square
+from ...networks.base import check_activation
+from ...targets import Parity
+from .population import (
+    NeuronGradient,
+    check_finite,
+    gradient_by_enumeration,
+    gradient_of_polynomial,
+    gradient_of_sinusoid,
+    slope_polynomial,
+    turns_of,
+)
+from .sums import MOST_SUMS, gradient_by_sums
+from .thresholds import gradient_of_threshold
+
+Route = Literal["sinusoid", "polynomial", "enumeration", "sums", "integral"]
+
+QUICK_ENUMERATION = 22
+KINKS = ((relu, ((0.0, 1.0),)), (relu6, ((0.0, 1.0), (6.0, -1.0))))
+"""Where the slopes of piecewise linear activations jump, and by how much."""
+
+
+class Routed(NamedTuple):
+    """A gradient, how it was found, and how far off it may be beyond rounding."""
+
+    gradient: NeuronGradient
+    route: Route
+    error: float = 0.0
+
+
+def neuron_gradient(
+    weights: Float[np.ndarray, " n"], activation: Activation, support: Sequence[int], *, bias: int | float = 0.0
+) -> Routed:
+    """E[chi_S x_i sigma'(w . x + b)] for all i and E[chi_S sigma'(w . x + b)], over uniform points.
+
+    Closed forms come first, then enumeration to n = 22, then sums of whole-number weights, then the integral for
+    ReLU and ReLU6 (see `gradients`, `sums` and `thresholds` for where the formulas are from).
+
+    >>> found = neuron_gradient(np.ones(101), relu, (0, 1))
+    >>> found.route, found.gradient.weight[0].round(6).item()
+    ('sums', 0.039795)
+    """
+    check_finite(weights, bias)
+    check_activation(activation)
+    w = np.asarray(weights, float)
+    if w.ndim != 1:
+        raise ValueError(f"One neuron has a vector of weights, got an array of shape {w.shape}.")
+    if isinstance(activation, Sinusoid):
+        frequency, phase = turns_of(activation)
+        return Routed(gradient_of_sinusoid(w, support, bias=bias, frequency=frequency, phase=phase), "sinusoid")
+    if activation is square or isinstance(activation, Power | OscillatingPolynomial):
+        return Routed(gradient_of_polynomial(w, support, slope_polynomial(activation), bias=bias), "polynomial")
+    if len(w) <= QUICK_ENUMERATION:
+        found = gradient_by_enumeration(w[None], activation, Uniform(Parity(len(w), support)), bias=bias)
+        return Routed(NeuronGradient(found.weight[0], np.asarray(found.bias[0])), "enumeration")
+    if np.all(w == np.round(w)) and np.sum(np.abs(w)) <= MOST_SUMS:
+        return Routed(gradient_by_sums(w.astype(int), support, activation, bias=bias), "sums")
+    for known, kinks in KINKS:
+        if activation is known:
+            integrated = gradient_of_threshold(w, support, bias=bias, kinks=kinks)
+            return Routed(integrated.gradient, "integral", integrated.error)
+    raise ValueError(
+        f"There is no exact route for n={len(w)} real weights and this activation; use whole-number weights, a "
+        f"sinusoid, a polynomial, ReLU or ReLU6, or n <= 26 with `gradient_by_enumeration`."
+    )

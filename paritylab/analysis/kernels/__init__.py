@@ -1,0 +1,1 @@
+"""Kernels of networks, and what can be learned with them."""

@@ -1,0 +1,1 @@
+"""Disjoint PolyNets: their errors, and gradient flow on them."""

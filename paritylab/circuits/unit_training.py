@@ -1,0 +1,67 @@
+"""Gradient descent on single hard-tanh units in the place of gates, from the four numbers a pattern table holds.
+
+A unit hard_tanh(w . p + b) sees one of four patterns p. Under the hinge loss of Algorithm 1 of boolean-circuits, which
+is always active below outputs of 1, a step moves (w, b) by the rate times the sum of drift(p) (p, 1) over the
+patterns whose output is within (-1, 1) (depth-separation): what a step costs does not depend on the
+size of the sample that the drifts come from. Units of any number of runs are trained together.
+"""
+
+import dataclasses
+
+import numpy as np
+from jaxtyping import Bool, Int
+
+from ..networks.gate_units import UnitGates
+from ..targets.gates import PATTERNS
+from .gate_training import Four
+
+UNIT_RATE = 0.05
+UNIT_STEPS = 20_000
+LOOK = 32
+"""Steps between two times that units at rest are set aside."""
+LIFTED = np.concatenate([PATTERNS, np.ones((4, 1))], axis=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainedUnits:
+    """What became of some units."""
+
+    gates: UnitGates
+    outputs: Four
+    """The output at each pattern: a sign where it is saturated."""
+    steps: Int[np.ndarray, " units"]
+    """The number of steps in which a unit moved: it rests once all four outputs are signs."""
+
+    @property
+    def rests(self) -> Bool[np.ndarray, " units"]:
+        """Whether all four outputs of each unit are signs."""
+        return np.all(np.abs(self.outputs) == 1, axis=1)
+
+
+def train_units(drifts: Four, *, rate: float = UNIT_RATE, steps: int = UNIT_STEPS) -> TrainedUnits:
+    """Gradient descent from w = 0, b = 0 on each unit's own loss, in float64, until all rest or `steps` are over.
+
+    `drifts` are those of `drift`. With the signs of a gate that is a threshold of its inputs the unit becomes that
+    gate, or its negative where they are.
+
+    >>> train_units(np.array([[0.08, 0.08, 0.08, -0.25], [0.25, -0.08, -0.08, -0.08]])).outputs.tolist()
+    [[1.0, 1.0, 1.0, -1.0], [1.0, -1.0, -1.0, -1.0]]
+    """
+    if not rate > 0 or steps < 0:
+        raise ValueError(f"Gradient descent needs a rate > 0 and steps >= 0, got rate={rate} and steps={steps}.")
+    drifts = np.asarray(drifts, float)
+    place, used = np.zeros((len(drifts), 3)), np.zeros(len(drifts), int)
+    moving = np.arange(len(drifts))
+    now, own = place.copy(), drifts
+    for count in range(steps):
+        inside = np.abs(now @ LIFTED.T) < 1
+        moves = inside.any(axis=1)  # a unit that does not will never move again
+        used[moving] += moves
+        if count % LOOK == 0 and not moves.all():
+            place[moving] = now
+            moving, now, own, inside = (each[moves] for each in (moving, now, own, inside))
+            if not len(moving):
+                break
+        now = now + rate * (own * inside) @ LIFTED
+    place[moving] = now
+    return TrainedUnits(UnitGates(place[:, :2], place[:, 2]), np.clip(place @ LIFTED.T, -1, 1), used)

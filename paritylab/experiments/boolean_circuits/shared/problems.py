@@ -1,0 +1,113 @@
+"""Circuits with a distribution of inputs that several experiments of this paper learn, and samples of them.
+
+Not an experiment. It stays in this place because the names of stored runs contain that of `RandomGenerative`.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, PRNGKeyArray
+
+import paritylab as pl
+
+from ....circuits import GateTables, audit
+from ....distributions import AbstractDistribution
+from ....distributions.points import chunks
+from ....targets.gates import by_pattern
+
+
+class Problem(NamedTuple):
+    """A circuit, its law, and what theory says of them."""
+
+    circuit: pl.TreeCircuit
+    law: AbstractDistribution
+    tables: GateTables
+    regularizer: float
+    """E[y] + Delta / 4, as the theorems have it."""
+    slack: float
+    least: float
+    """epsilon, the least probability of a pattern."""
+    samples: float
+    """What the sign test predicts, with this regularizer."""
+    matters: Bool[np.ndarray, " gates"]
+
+    @property
+    def patterns(self) -> pl.circuits.TreePatterns:
+        """What the lowest gates see of the whole population."""
+        return pl.circuits.TreePatterns(self.circuit, self.tables.probability, self.tables.signal)
+
+
+def problem(circuit: pl.TreeCircuit, law: AbstractDistribution) -> Problem:
+    """The theory of a circuit under a law."""
+    first = audit(circuit, law)
+    regularizer = first.tables.label_mean + first.slack / 4
+    found = audit(circuit, first.tables, regularizer=regularizer)
+    return Problem(
+        circuit,
+        law,
+        found.tables,
+        regularizer,
+        found.slack,
+        found.least_probability,
+        found.samples,
+        (found.influence > 0) & (np.abs(found.tables.mean) < 1 - 1e-9),
+    )
+
+
+def generative(depth: int, seed: int) -> Problem:
+    """A random AND/OR/NAND/NOR circuit under its generative law (Section 5.2)."""
+    circuit = pl.targets.random_circuit(2**depth, key=pl.root_key(seed))
+    return problem(circuit, pl.distributions.Generative(circuit))
+
+
+def biased_parity(depth: int, seed: int, means: tuple[float, float] = (0.4, 0.6)) -> Problem:
+    """The parity of log n random bits of n, whose bits have random means of a size in a range (Section 5.1)."""
+    n, chance = 2**depth, np.random.default_rng(seed)
+    support = np.sort(chance.choice(n, depth, replace=False))
+    mean = chance.uniform(*means, n) * chance.choice([-1, 1], n)
+    if np.prod(mean[support]) < 0:  # E[y] >= 0 without loss of generality
+        mean[support[0]] *= -1
+    circuit = pl.targets.parity_circuit(n, [int(i) for i in support])
+    return problem(circuit, pl.Product(circuit, mean))
+
+
+FAMILIES: dict[str, Callable[[int, int], Problem]] = {"generative": generative, "biased parity": biased_parity}
+
+
+def packed_sample(law: AbstractDistribution, size: int, seed: int) -> pl.circuits.PackedPatterns:
+    """A sample in single bits, packed as it is drawn; a larger one from the same seed begins with it."""
+    parts = [pl.circuits.PackedPatterns.of(x, y) for x, y in chunks(law, size, key=pl.root_key(seed))]
+    return pl.circuits.PackedPatterns.joined(parts).first(size)
+
+
+def safe_width(n: int, failure: float = 0.001) -> int:
+    """Wide enough that with probability 1 - failure every gate starts with a unit for each pattern.
+
+    4 (n - 1) (3/4)^width <= failure (Lemma 21 with the union over gates).
+    """
+    return math.ceil(math.log(4 * (n - 1) / failure) / math.log(4 / 3))
+
+
+def wrong_points(circuit: pl.TreeCircuit, learned: pl.TreeCircuit, points: pl.circuits.PackedPatterns) -> int:
+    """At how many points two circuits differ."""
+    values = []
+    for each in (circuit, learned):
+        level = points
+        outputs = np.asarray(by_pattern(np.asarray(each.tables, float)))
+        while level.gates:
+            level = level.above(outputs[level.gates - 1 : 2 * level.gates - 1])
+        values.append(level.inputs[0])
+    return int(np.bitwise_count(values[0] ^ values[1]).sum())
+
+
+@dataclasses.dataclass(frozen=True)
+class RandomGenerative:
+    """Each run its own random AND/OR/NAND/NOR circuit under its generative law: a task for the engine."""
+
+    n: int
+
+    def __call__(self, key: PRNGKeyArray) -> AbstractDistribution:
+        return pl.distributions.Generative(pl.targets.random_circuit(self.n, key=key))

@@ -1,0 +1,162 @@
+"""What the experiments of the symmetry paper share: the task, both ways of training, and their curves.
+
+Not an experiment. It stays in this place because the names of stored runs contain that of `SymmetricTask`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from jaxtyping import PRNGKeyArray
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+import paritylab as pl
+
+from ....figures import ink
+from ....sweep import Results
+from ....training.plans import Plan
+from ....training.rules.records import AbstractRecord
+from ....training.rules.weight_records import TrueError, WeightError
+
+Target = Literal["parity", "random"]
+Trained = Literal["both", "output", "random"]
+
+BOTH_WAYS: tuple[Trained, ...] = ("both", "output")
+NAMES = {"both": "both layers", "output": "second layer only", "ours": "symmetric start", "random": "random start"}
+RANDOM_RATE = 0.02
+"""The paper does not print how its random start is drawn and trained: uniform in +-1/sqrt(fan-in), at this rate."""
+
+LANES = 10
+"""Twenty seeds on two cores leave no lane idle."""
+
+
+@dataclass(frozen=True)
+class SymmetricTask:
+    """Parity, or a random symmetric function per seed, on uniform points of {0,1}^n; with corrupted data if asked."""
+
+    n: int
+    target: Target = "random"
+    flips: float = 0.0
+    """The probability of a flipped label in the sample."""
+    shift: float = 0.0
+    """Every coordinate is moved by a uniform number of at most this size."""
+
+    def __call__(self, key: PRNGKeyArray) -> pl.AbstractDistribution:
+        target = (
+            pl.targets.full_parity(self.n) if self.target == "parity" else pl.targets.random_symmetric(self.n, key=key)
+        )
+        task: pl.AbstractDistribution = pl.distributions.Encoded(pl.Uniform(target), "bits")
+        task = pl.distributions.ShiftedInputs(task, self.shift) if self.shift else task
+        return pl.FlippedLabels(task, self.flips) if self.flips else task
+
+
+def sgd(
+    task: SymmetricTask,
+    trained: Trained,
+    *,
+    sample: int,
+    power: int | float,
+    epochs: int,
+    look: int,
+    seeds: int | Sequence[int],
+    confidence: int | float | None = None,
+    points: int = 10_000,
+    records: Sequence[AbstractRecord] = (),
+    labels: dict[str, Any] | None = None,
+    block: int | None = None,
+) -> Plan:
+    """SGD of batch one with step h = n^-power, recorded every `look` epochs, until nothing changes any more.
+
+    beta is `confidence` times h, n^3 h if not given. Where only the second layer is trained h is a unit of
+    measure: output and beta are multiples of it, so that it is 1 here and all numbers are integers.
+    """
+    n = task.n
+    confidence = n**3 if confidence is None else confidence
+    h = {"both": float(n) ** -power, "output": 1.0, "random": RANDOM_RATE}[trained]
+    network = pl.MLP(4 * n + 3) if trained == "random" else pl.networks.Staircase(4 * n + 3, trained=trained)
+    exact = trained == "output" and not task.shift
+    error: AbstractRecord = WeightError() if exact else TrueError(points)
+    return pl.plan(
+        task,
+        network,
+        rate=h,
+        loss=pl.training.Confidence(confidence * h, block=block or (8 if trained == "output" else 1)),
+        batch=1,
+        sample=sample,
+        seeds=seeds,
+        steps=epochs * sample,
+        every=look * sample,
+        validation=0,
+        records=(pl.training.SampleError(), error, pl.training.Updates(), *records),
+        float64=True,
+        lanes=LANES,
+        labels={"target": task.target, "trained": trained, "power": power, "confidence": confidence, **(labels or {})},
+    )
+
+
+class Curves(NamedTuple):
+    """What was recorded of all runs, with the epoch, and the end of each."""
+
+    all: pd.DataFrame
+    ends: pd.DataFrame
+
+
+def read(settings: Any, results: Results) -> Curves:
+    """What the experiments on training compute their claims and figures from."""
+    table = results.curves()
+    table = table.assign(epoch=table.step / table["sample"])
+    return Curves(table, ends(table))
+
+
+def ends(curve: pd.DataFrame) -> pd.DataFrame:
+    """The last row of each run, and the first recorded epoch without a mistake on the sample (infinite if none)."""
+    last = curve.sort_values("step").groupby("run").tail(1).set_index("run")
+    clean = curve[(curve.sample_error == 0) & (curve.step > 0)].groupby("run")
+    zero = clean.epoch.min().reindex(last.index).fillna(np.inf)
+    then = clean.updates.min().reindex(last.index)
+    return last.assign(zero_epoch=zero, updates_at_zero=then)
+
+
+def draw_errors(
+    axis: Axes, curve: pd.DataFrame, ways: Sequence[str] = ("both", "output"), until: float | None = None
+) -> None:
+    """Median training and true error over epochs, a band from the 10th to the 90th percentile of seeds.
+
+    A run that has come to rest keeps its last errors to the end of the axis, which is `until` if given. At epoch 0
+    every output is 0, and nothing is learned.
+    """
+    until = float(curve.epoch.max() if until is None else until)
+    for i, way in enumerate(ways):
+        here = curve[(curve.trained == way) & (curve.epoch > 0)]
+        if here.empty:
+            continue
+        for kind, name in (("sample_error", "training"), ("true_error", "true")):
+            wide = here.pivot_table(index="epoch", columns="seed", values=kind)
+            wide = wide.reindex(wide.index.union([until])).ffill()
+            style = {"color": ink(i)["color"], "linestyle": ("-", "--", ":", "-.")[i + 2 * (name == "training")]}
+            axis.plot(wide.index, wide.median(axis=1), label=f"{NAMES[way]}, {name}", linewidth=1.4, **style)
+            if kind == "true_error":
+                low, high = wide.quantile(0.1, axis=1), wide.quantile(0.9, axis=1)
+                words = f"{NAMES[way]}, true: 10th to 90th percentile of seeds"
+                axis.fill_between(wide.index, low, high, color=style["color"], alpha=0.12, linewidth=0, label=words)
+    axis.set_ylim(-0.02, 0.62)
+    axis.set_xlim(0, until)
+    axis.xaxis.set_major_locator(MaxNLocator(5))
+    axis.set_xlabel("epoch")
+
+
+def finish(figure: Figure, axes: np.ndarray, title: str) -> Figure:
+    """Names of the axes, and one legend for all panels, below them."""
+    for axis in axes[:, 0]:
+        axis.set_ylabel("error")
+    found = {
+        label: handle for axis in axes.flat for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    columns = 3 if axes.shape[1] > 1 else 2
+    figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns, fontsize=8)
+    figure.suptitle(title, fontsize=11)
+    return figure

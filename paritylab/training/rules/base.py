@@ -1,0 +1,63 @@
+"""How one run goes from step to step: the pure functions that the engine knows.
+
+A rule is hashable: its numbers are passed to it, its shape is a static argument of the compiled engine.
+"""
+
+import abc
+from collections.abc import Callable
+from typing import Any
+
+from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray
+
+from .leaves import Leaves
+
+
+class AbstractRule(abc.ABC):
+    """Five pure functions of one run. The engine maps them over lanes and loops over steps."""
+
+    levels: int
+    """How many levels of looking closely `measure` has; the first is cheap, only the last is decisive."""
+
+    @abc.abstractmethod
+    def init(self, key: PRNGKeyArray, numbers: Leaves) -> Any:
+        """The state before the first step; `key` is made from the initialization seed."""
+
+    @abc.abstractmethod
+    def step(self, state: Any, key: PRNGKeyArray, count: Int[Array, ""], numbers: Leaves) -> Any:
+        """The state after step number `count`; `key` is made from the data seed and stays the same."""
+
+    @abc.abstractmethod
+    def memory(self, numbers: Leaves) -> Any:
+        """What `measure` knows of a run that it has never looked at."""
+
+    @abc.abstractmethod
+    def measure(self, state: Any, memory: Any, numbers: Leaves, level: int) -> tuple[Any, Any]:
+        """Statistics of the state, at a level of looking closely, and what to remember.
+
+        What fails at one level fails at the next. Memory makes failures quicker to find; it never
+        changes the statistics of the last level.
+        """
+
+    @abc.abstractmethod
+    def ended(self, statistics: Any) -> Int[Array, ""]:
+        """The outcome that the statistics of the last level show, or `RUNNING`."""
+
+
+class AbstractRoundRule(AbstractRule):
+    """A rule that takes many steps at once, for all lanes together: it loops in a way of its own."""
+
+    @abc.abstractmethod
+    def round(
+        self,
+        state: Any,
+        key: Key[Array, " lanes"],
+        first: Int[Array, " lanes"],
+        on: Bool[Array, " lanes"],
+        every: int,
+        own: Leaves,
+        whole: Callable[[Leaves], Leaves],
+    ) -> Any:
+        """The states after `every` steps from number `first`, of the lanes that are `on`.
+
+        `own` are the numbers of each lane, a row each, and `whole` completes those of one lane.
+        """

@@ -1,0 +1,163 @@
+"""Gradient descent on batches, as a rule: fresh examples at every step, or a finite sample in many passes."""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import optax
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+
+from ...cube import root_key
+from ...distributions import AbstractDistribution
+from ...distributions.base import Examples
+from ...distributions.wrappers import points_trained_on
+from ...networks.base import Network, Recipe, outputs
+from .base import AbstractRule
+from .leaves import Leaves, Shape, split
+from .once import once_for_a_shape
+from .optimizers import Optimizer
+from .outcomes import Outcome
+from .shuffle import shuffled
+from .validation import Draw, Validation, Witnesses, first_witnesses, validate, validation_levels
+
+SAMPLE_STREAM, ORDER_STREAM = 2, 3
+
+
+@once_for_a_shape
+def network_made_by(recipe: Recipe, n: int) -> Network:
+    """The network of a recipe, without its numbers."""
+    return eqx.filter_eval_shape(recipe, n, key=root_key(0))
+
+
+@once_for_a_shape
+def _network_of_scalars(recipe: Recipe, n: int) -> Shape[Network]:
+    """The shape of a recipe's network, if that gives one number for one point."""
+    made, point = network_made_by(recipe, n), jax.ShapeDtypeStruct((n,), jnp.float32)
+    if shape := eqx.filter_eval_shape(lambda network, point: network(point), made, point).shape:
+        raise ValueError(
+            f"A network gives one number for one point, and this one gives an array of shape {shape}: "
+            'let it return a scalar (`"scalar"` as the output size of `eqx.nn.MLP`).'
+        )
+    return split(made)[1]
+
+
+class Problem(eqx.Module):
+    """All that a user names about a run."""
+
+    distribution: AbstractDistribution
+    network: Recipe
+    loss: Any
+    optimizer: Optimizer
+
+
+class TrainingState(NamedTuple):
+    arrays: Leaves
+    """The arrays of the network; those of floating point are trained."""
+    optimizer: optax.OptState
+
+
+@dataclasses.dataclass(frozen=True)
+class GradientDescent(AbstractRule):
+    """Gradient descent on batches, fresh ones or (with `sample`) from a finite sample drawn once per run."""
+
+    problem: Shape[Problem]
+    network: Shape[Network]
+    batch: int
+    validation: int
+    sample: int | None
+    float64: bool
+
+    @classmethod
+    def of(
+        cls, problem: Problem, *, batch: int, validation: int, sample: int | None, float64: bool
+    ) -> "GradientDescent":
+        """The rule of a problem; the problem's numbers are replaced by those passed later."""
+        network = _network_of_scalars(problem.network, problem.distribution.n)
+        return cls(split(problem)[1], network, batch, validation, sample, float64)
+
+    @property
+    def levels(self) -> int:  # type: ignore[override]
+        return len(validation_levels(self.validation))
+
+    @property
+    def dtype(self) -> Any:
+        return jnp.float64 if self.float64 else jnp.float32
+
+    def _cast(self, tree: PyTree) -> PyTree:
+        """Draws are made in float32 whatever the precision, then cast."""
+        return jax.tree.map(lambda leaf: leaf.astype(self.dtype) if eqx.is_inexact_array(leaf) else leaf, tree)
+
+    def init(self, key: PRNGKeyArray, numbers: Leaves) -> TrainingState:
+        problem = self.problem.fill(numbers)
+        drawn, _ = split(problem.network(problem.distribution.n, key=key))
+        arrays = self._cast(tuple(jnp.asarray(array) for array in drawn))
+        params, _ = self._partition(arrays)
+        return TrainingState(arrays, problem.optimizer.init(params))
+
+    def _partition(self, arrays: Leaves) -> tuple[PyTree, PyTree]:
+        """The network's trainable arrays, and the rest of it."""
+        return eqx.partition(self.network.fill(arrays), eqx.is_inexact_array)
+
+    def step(self, state: TrainingState, key: PRNGKeyArray, count: Int[Array, ""], numbers: Leaves) -> TrainingState:
+        problem = self.problem.fill(numbers)
+        x, y = self._batch(problem.distribution, key, count)
+        params, rest = self._partition(state.arrays)
+        grads = jax.grad(mean_loss)(params, rest, problem.loss, x, y)
+        params, optimizer = problem.optimizer.update(grads, state.optimizer, params, count)
+        arrays, _ = split(eqx.combine(params, rest))
+        return TrainingState(arrays, optimizer)
+
+    def _batch(self, distribution: AbstractDistribution, key: PRNGKeyArray, count: Int[Array, ""]) -> Examples:
+        size = self.sample
+        if size is None:
+            examples = distribution.sample(jr.fold_in(key, count), self.batch)
+        else:
+            places = count * self.batch + jnp.arange(self.batch, dtype=jnp.int32)
+            order = jr.fold_in(key, ORDER_STREAM)
+            index = jax.vmap(lambda place: shuffled(order, place // size, place % size, size))(places)
+            examples = self._examples(distribution, key, index)
+        return self._cast(examples)
+
+    def _examples(self, distribution: AbstractDistribution, key: PRNGKeyArray, index: Int[Array, " batch"]) -> Examples:
+        """Members of the run's finite sample. Each is drawn anew from its own key: nothing is stored."""
+        if (points := points_trained_on(distribution)) is not None:
+            return points.examples(index)
+        sample_key = jr.fold_in(key, SAMPLE_STREAM)
+        x, y = jax.vmap(lambda i: distribution.sample(jr.fold_in(sample_key, i), 1))(index)
+        return x[:, 0], y[:, 0]
+
+    def whole_sample(self, distribution: AbstractDistribution, key: PRNGKeyArray) -> Examples:
+        """All members of the run's finite sample."""
+        return self._cast(self._examples(distribution, key, jnp.arange(self.sample, dtype=jnp.int32)))
+
+    def network_of(self, state: Any) -> Network:
+        """The network as a callable pytree."""
+        return self.network.fill(state.arrays)
+
+    def memory(self, numbers: Leaves) -> Witnesses:
+        return first_witnesses(self._drawn_clean(numbers))
+
+    def measure(
+        self, state: TrainingState, memory: Witnesses, numbers: Leaves, level: int
+    ) -> tuple[Validation, Witnesses]:
+        """Mistakes on the validation batch, the same for all runs of a task; labels are free of noise here."""
+        return validate(self.network_of(state), self._drawn_clean(numbers), memory, self.validation, level)
+
+    def _drawn_clean(self, numbers: Leaves) -> Draw:
+        distribution = self.problem.fill(numbers).distribution.clean()
+        return lambda key, size: self._cast(distribution.sample(key, size))
+
+    def ended(self, statistics: Validation) -> Int[Array, ""]:
+        learned = jnp.where(statistics.mistakes == 0, Outcome.LEARNED.value, Outcome.RUNNING.value)
+        return jnp.where(statistics.finite, learned, Outcome.DIVERGED.value).astype(jnp.int8)
+
+
+def mean_loss(
+    params: PyTree, rest: PyTree, loss: Any, x: Float[Array, "batch n"], y: Float[Array, " batch"]
+) -> Float[Array, ""]:
+    """The mean loss of a network, given as its trainable arrays and the rest, over a batch."""
+    network = eqx.combine(params, rest)
+    return jnp.mean(jax.vmap(loss)(y, outputs(network, x)))

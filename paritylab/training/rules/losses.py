@@ -1,0 +1,111 @@
+"""Losses of a label y in {-1, +1} and an output; all are functions of one example."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from ...demands import check_number, check_whole
+
+Loss = Callable[[Float[Array, ""], Float[Array, ""]], Float[Array, ""]]
+
+
+class Hinge(eqx.Module):
+    """max(0, margin - y * output); its slope at the corner is 0, at output 0 it is -y."""
+
+    margin: Float[Array | np.ndarray, "*runs"]
+
+    def __init__(self, margin: float = 1.0):
+        check_number("margin", margin)
+        if margin < 0:
+            raise ValueError(f"A hinge needs a margin >= 0, got margin={margin}.")
+        self.margin = np.asarray(margin, float)
+
+    def __call__(self, y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+        return jax.nn.relu(self.margin - y * output)
+
+
+class Confidence(eqx.Module):
+    """max(0, beta - y * output) whose slope at the corner is -y (symmetry, Section 3.1).
+
+    An example asks for an update exactly when y * output <= beta, so that a network which is 0 at the start
+    learns with beta = 0, too: the perceptron. All other examples change nothing under plain SGD. With a
+    `block`, training on a finite sample in batches of one looks at that many coming examples at once and
+    jumps to the first that asks for an update: the same sequence of updates, sooner.
+    """
+
+    beta: Float[Array | np.ndarray, "*runs"]
+    block: int | None = eqx.field(static=True)
+
+    def __init__(self, beta: int | float = 0.0, block: int | None = None):
+        check_number("beta", beta, 0)
+        if block is not None:
+            check_whole("block", block, 1)
+        self.beta, self.block = np.asarray(beta, float), block
+
+    def __call__(self, y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+        return jnp.where(y * output > self.beta, 0.0, self.beta - y * output)
+
+
+class RegularizedHinge(eqx.Module):
+    """max(0, 1 - y * output) + weight * |output - towards|, the loss of boolean-circuits.
+
+    The printed regularizer draws outputs towards +1; the paper's proofs need -1.
+
+    >>> float(RegularizedHinge(0.25)(1.0, 0.0))
+    1.25
+    """
+
+    weight: Float[Array | np.ndarray, "*runs"]
+    towards: float = eqx.field(static=True)
+
+    def __init__(self, weight: int | float, towards: Literal[-1, 1] = -1):
+        check_number("weight", weight)
+        if not weight >= 0 or towards not in (-1, 1):
+            raise ValueError(
+                f"A regularizer needs a weight >= 0 and draws towards -1 or +1, got weight={weight}, towards={towards}."
+            )
+        self.weight = np.asarray(weight, float)
+        self.towards = float(towards)
+
+    def __call__(self, y: Float[Array, ""] | float, output: Float[Array, ""] | float) -> Float[Array, ""]:
+        return jax.nn.relu(1 - y * output) + self.weight * jnp.abs(output - self.towards)
+
+
+def square_loss(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+    """(y - output)**2."""
+    return (y - output) ** 2
+
+
+def logistic(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+    """log(1 + exp(-y * output)), the cross-entropy of a label."""
+    return jax.nn.softplus(-y * output)
+
+
+def correlation(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+    """-y * output."""
+    return -y * output
+
+
+class ChosenLoss(eqx.Module):
+    """One of several losses, chosen by a number of the run: another choice compiles nothing new.
+
+    >>> float(ChosenLoss((Hinge(), square_loss), 1)(jnp.array(1.0), jnp.array(3.0)))
+    4.0
+    """
+
+    losses: tuple[Loss, ...]
+    which: Int[Array | np.ndarray, "*runs"]
+
+    def __init__(self, losses: tuple[Loss, ...], which: int):
+        if not 0 <= which < len(losses):
+            raise ValueError(f"A choice among {len(losses)} losses is a number below {len(losses)}, got which={which}.")
+        self.losses, self.which = losses, np.asarray(which, np.int32)
+
+    def __call__(self, y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+        values = [loss(y, output) for loss in self.losses]
+        return jax.lax.select_n(jnp.asarray(self.which), *values)

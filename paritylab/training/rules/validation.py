@@ -1,0 +1,112 @@
+"""Does a network classify every validation point correctly? The exact answer, for a fraction of the work.
+
+The whole batch is 8,192 points, and a run is asked every ten steps. So it is asked on levels:
+
+- `witnesses`: 16 points of the run's own, at first the first of the batch, which a network that knows
+  nothing passes once in 2**16 times; then those of least margin, each among its neighbours, when it
+  was last looked at more closely. A network that is almost right can stay almost right for thousands
+  of steps; the points that it still gets wrong are mostly among those;
+- `second level`: the first 512 points;
+- `all`: the whole batch. Only this level can say yes; any level can say no.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from ...cube import root_key
+from ...distributions.base import Examples
+from ...networks.base import Network, outputs
+
+WITNESSES = 16
+FIRST_DRAW, SECOND_LEVEL, BLOCK = 32, 512, 512
+"""The points that are drawn together: the first, those up to the second level, the others in blocks."""
+VALIDATION_STREAM = 2
+"""Of the root key 0, whose streams 0 and 1 are the network and the examples of the run with seed 0."""
+
+Draw = Callable[[PRNGKeyArray, int], Examples]
+
+
+class Validation(NamedTuple):
+    """What some of the validation points say."""
+
+    mistakes: Int[Array, ""]
+    points: Int[Array, ""]
+    finite: Bool[Array, ""]
+
+
+class Witnesses(NamedTuple):
+    """The validation points that a run is asked first."""
+
+    x: Float[Array, "witnesses n"]
+    y: Float[Array, " witnesses"]
+
+
+def first_witnesses(draw: Draw) -> Witnesses:
+    x, y = _points(draw, FIRST_DRAW)
+    return Witnesses(x[:WITNESSES], y[:WITNESSES])
+
+
+def validation_levels(validation: int) -> tuple[str, ...]:
+    """The levels that a validation batch of this size has; the last one looks at all of it."""
+    if validation <= FIRST_DRAW:
+        return ("all",)
+    return ("witnesses", *(("second level",) if validation > SECOND_LEVEL else ()), "all")
+
+
+def validate(
+    network: Network, draw: Draw, witnesses: Witnesses, validation: int, level: int
+) -> tuple[Validation, Witnesses]:
+    """The mistakes of a network at a level, and the witnesses known after it.
+
+    `draw` gives labelled points from a key. Every block of the validation batch has a key of its own
+    that no run changes: inputs that depend on no number of the run are drawn once for all runs.
+    """
+    name = validation_levels(validation)[level]
+    if name == "witnesses":
+        return _verdict(outputs(network, witnesses.x), witnesses.y, WITNESSES), witnesses
+    if validation == 0:
+        nothing = jnp.zeros((), jnp.int32)
+        return Validation(nothing + 1, nothing, jnp.array(True)), witnesses
+    count = SECOND_LEVEL if name == "second level" else validation
+    x, y = _points(draw, count)
+    values = outputs(network, x)
+    return _verdict(values, y, count), _hardest(x, y, values, count)
+
+
+def _points(draw: Draw, count: int) -> Examples:
+    """The first `count` points of the validation batch, or up to a block more."""
+    key = jr.fold_in(root_key(0), VALIDATION_STREAM)
+    first = min(FIRST_DRAW, count)
+    parts = [draw(jr.fold_in(key, 0), first)]
+    if count > FIRST_DRAW:
+        parts.append(draw(jr.fold_in(key, 1), min(SECOND_LEVEL, count) - first))
+    if count > SECOND_LEVEL:
+        blocks = 2 + jnp.arange(-(-(count - SECOND_LEVEL) // BLOCK), dtype=jnp.int32)
+        x, y = jax.vmap(lambda i: draw(jr.fold_in(key, i), BLOCK))(blocks)
+        parts.append((x.reshape(-1, x.shape[-1]), y.reshape(-1)))
+    return jnp.concatenate([x for x, _ in parts]), jnp.concatenate([y for _, y in parts])
+
+
+def _wrong(values: Float[Array, " points"], y: Float[Array, " points"], count: int) -> Bool[Array, " points"]:
+    """Mistakes among the first `count` points. An output of 0 is a mistake."""
+    return (jnp.arange(len(y), dtype=jnp.int32) < count) & ~(values * y > 0)
+
+
+def _verdict(values: Float[Array, " points"], y: Float[Array, " points"], count: int) -> Validation:
+    mistakes = jnp.sum(_wrong(values, y, count), dtype=jnp.int32)
+    return Validation(mistakes, jnp.asarray(count, jnp.int32), jnp.all(jnp.isfinite(values)))
+
+
+def _hardest(
+    x: Float[Array, "points n"], y: Float[Array, " points"], values: Float[Array, " points"], count: int
+) -> Witnesses:
+    """Of each of a few groups of neighbours among the first `count` points, the one of least margin."""
+    margins = jnp.pad((values * y)[:count], (0, -count % WITNESSES), constant_values=jnp.inf).reshape(WITNESSES, -1)
+    found = jnp.argmin(margins, axis=1) + jnp.arange(WITNESSES) * margins.shape[1]
+    found = jnp.minimum(found, count - 1)  # a group may have no point
+    return Witnesses(x[found], y[found])
