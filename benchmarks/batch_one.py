@@ -89,7 +89,8 @@ def by_hand() -> Engine:
 def jumps(block: int) -> tuple[Engine, list[float]]:
     """All seeds through the engine; also the share of examples that asked for an update."""
     plan = pl.plan(
-        SymmetricTask(N), pl.networks.Staircase(WIDTH), rate=H, loss=pl.training.Confidence(BETA, block=block), batch=1, sample=N,
+        SymmetricTask(N), pl.networks.Staircase(WIDTH), rate=H, loss=pl.training.Confidence(BETA, block=block), batch=1,
+        sample=N,
         seeds=SEEDS, steps=N * EPOCHS, every=100 * N, validation=0, float64=True, lanes=SEEDS // 2, keep=True,
     )  # fmt: skip
     work_through(plan.ensemble, seconds=0)  # compiles

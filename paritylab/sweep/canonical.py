@@ -25,11 +25,8 @@ from .code import fingerprint, is_own
 RESULTS = 2
 """Raised when the numbers that a configuration gives change on purpose: no older result is found then."""
 
-ROOMS = (
-    "paritylab",
-    *(f"paritylab.{room}" for room in ("targets", "distributions", "networks", "training", "circuits")),
-)
-"""Where the lab offers what runs are made of: in stores all of it is called `paritylab.Name`, whatever room it is in."""
+ROOMS = ("paritylab", *map("paritylab.".__add__, ["targets", "distributions", "networks", "training", "circuits"]))
+"""Where the lab offers what runs are made of: in stores it is all called `paritylab.Name`, whatever room it is in."""
 
 IN_STORES = {
     "paritylab.Neuron": "paritylab.NeuronRecipe",

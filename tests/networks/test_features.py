@@ -72,7 +72,8 @@ def test_training_leaves_the_frozen_part_alone(recipe):
 def test_the_engine_trains_random_features_also_in_float64():
     """Width 100 on 32 points: the parity of two is linear in the features."""
     runs = pl.train(
-        pl.Uniform(pl.Parity(5, (0, 1))), pl.networks.RandomFeatures(100), rate=0.3, seeds=2, steps=3000, lanes=2, validation=64,
+        pl.Uniform(pl.Parity(5, (0, 1))), pl.networks.RandomFeatures(100), rate=0.3, seeds=2, steps=3000, lanes=2,
+        validation=64,
         keep=True, float64=True,
     )  # fmt: skip
     assert (runs.table().outcome == "learned").all()

@@ -41,7 +41,8 @@ SENTENCES = {
     "pl.FlippedLabels(pl.Parity(3, (0,)))": "`FlippedLabels` is made from a distribution, got the target Parity",
     "pl.FlippedLabels(TASK)": "TypeError: `FlippedLabels` needs a probability",
     "pl.Mixture([pl.Parity(3, (0,))], [1.0])": "`Mixture` is made from a distribution, got the target Parity",
-    "pl.distributions.Encoded(3, 'unit')": "TypeError: `Encoded` is made from a distribution, such as Uniform(target), got 3",
+    "pl.distributions.Encoded(3, 'unit')": "TypeError: "
+    "`Encoded` is made from a distribution, such as Uniform(target), got 3",
     "pl.distributions.ShiftedInputs(pl.Parity(3, (0,)), 0.1)": "TypeError: `ShiftedInputs` is made from a distribution",
     "pl.distributions.HeldOut(TASK, pl.Parity(6, (0,)))": "TypeError: `HeldOut` is made from a distribution",
     "Sweep([1])": "TypeError: A sweep is made of plans and calls, plan(...) or Call(f, ...), got 1",
