@@ -1,17 +1,19 @@
 """From names, on a command line or in a file, to the objects they stand for."""
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import paritylab as pl
+import jax
+import numpy as np
 
 from .cube import root_key
 from .demands import echo
+from .distributions import RandomTask, Uniform
 from .distributions.random import with_noise
-from .registry import NETWORKS, TARGETS, TRAIN_DEFAULTS, WITHOUT_DEGREE, nearest
-from .targets.parity import check_size
-from .training.named import make_network, takes_degree
+from .registry import NETWORKS, TARGETS, TRAIN_DEFAULTS, find, load
+from .targets import AbstractTarget
+from .training.named import make_network
 from .training.plans import Plan, Task
 from .training.rules.once import once_for_a_shape
 from .training.train import plan
@@ -34,7 +36,7 @@ def plan_from_names(names: Mapping[str, Any], labels: Mapping[str, Any] | None =
     )
     made = plan(
         _made(make_task, names["target"], names["n"], k, _plain(support), names["noise"]),
-        _made(make_network, names["network"], names["n"], k, _plain(names["width"]), names["init"]),
+        _made(make_network, names["network"], k, _plain(names["width"]), names["init"]),
         labels={name: str(value) if isinstance(value, list) else value for name, value in (labels or {}).items()},
         **{name: names[name] for name in passed_on},
     )
@@ -53,7 +55,8 @@ def _plain(value: Any) -> Any:
 
 def check_degree_is_used(target: str, network: str, k: int | None) -> None:
     """A degree that neither the target nor the network has would be ignored without a word."""
-    if k is None or target not in WITHOUT_DEGREE or network not in NETWORKS or takes_degree(NETWORKS[network]):
+    rows = TARGETS.get(target), NETWORKS.get(network)
+    if k is None or any(row is None or row.has("k") for row in rows):
         return
     raise ValueError(f"Neither {target!r} nor {network!r} has a degree, got --k {k}. Leave it out.")
 
@@ -77,29 +80,28 @@ def check_kinds(names: Mapping[str, Any]) -> None:
 
 def make_task(target: str, n: int, k: int, support: list[int] | None, noise: float) -> Task:
     """The distribution of a target's name; a random target is a function of the run's key."""
-    if target not in TARGETS:
-        raise ValueError(nearest("target", target, TARGETS))
-    if support is not None and target != "parity":
-        raise ValueError(f"--support goes with the target parity, got {echo(target)}.")
-    fixed = {
-        "full-parity": lambda: pl.targets.full_parity(n),
-        "majority": lambda: pl.majority(n),
-        "parity": lambda: pl.Parity(n, support or ()),
-    }
-    drawn = {
-        "parity": pl.RandomTask(pl.random_parity, (n, k), noise),
-        "disjoint-parity": pl.RandomTask(pl.targets.random_disjoint_parity, (n, k), noise),
-        "random-symmetric": pl.RandomTask(pl.targets.random_symmetric, (n,), noise),
-    }
-    if "parity" in target and target != "full-parity" and support is None:
-        check_size(n, k)
-    if target in fixed and (target != "parity" or support is not None):
-        return with_noise(pl.Uniform(fixed[target]()), noise)
-    _check_draw(drawn[target])
-    return drawn[target]
+    row = find("target", target, TARGETS)
+    if support is not None and not row.by_support:
+        with_support = ", ".join(name for name, each in TARGETS.items() if each.by_support)
+        raise ValueError(f"--support goes with the target {with_support}, got {echo(target)}.")
+    if row.has("key") and support is None:
+        drawn = RandomTask(row.load(), tuple({"n": n, "k": k}[each] for each in row.takes.split()[:-1]), noise)
+        _check_draw(drawn)
+        return drawn
+    return with_noise(Uniform(make_target(target, n, k, support)), noise)
+
+
+def make_target(target: str, n: int, k: int, support: Sequence[int] | None = None, seed: int = 0) -> AbstractTarget:
+    """One target of a name: of a support, or drawn from a seed where it is random."""
+    row = find("target", target, TARGETS)
+    if support is not None:
+        return load(row.by_support)(n, support)  # type: ignore[no-any-return]
+    key = {"key": root_key(seed)} if row.has("key") else {}
+    made = row.load()(**{each: {"n": n, "k": k}[each] for each in row.takes.split() if each != "key"}, **key)
+    return jax.tree.map(np.asarray, made)  # type: ignore[no-any-return]
 
 
 @once_for_a_shape
-def _check_draw(task: pl.RandomTask) -> None:
-    """Wrong sizes are said here, outside of any tracing."""
+def _check_draw(task: RandomTask) -> None:
+    """Raises early on bad sizes, outside of any tracing."""
     task(root_key(0))

@@ -118,7 +118,7 @@ def test_a_full_disk_is_one_sentence_and_the_numbers_are_still_printed(words, tm
         (("analyze", "gap", "--weights", "gauss"), "did you mean 'gaussian'?"),
         (("analyze", "correlation"), "Name a circuit with --formula, or a number of gates with --pairs, and not both."),
         (("analyze", "correlation", "--formula", "OR(x0,x1"), "OR(x0,x1"),
-        (("analyze", "correlation", "--pairs", 8, "--law", "equal"), "got 8"),
+        (("analyze", "correlation", "--pairs", 8, "--distribution", "equal"), "got 8"),
         (("analyze", "margin", "--target", "parity"), "Margins are those of symmetric functions, got 'parity'."),
         (("analyze", "kernel", "--kind", "nkt"), "did you mean 'ntk'?"),
     ],
@@ -196,7 +196,9 @@ def test_what_is_zero_by_symmetry_says_so(words, zero):
 
 
 def test_correlation_of_a_generative_circuit():
-    found = document("analyze", "correlation", "--formula", "OR(AND(x0,x1),NAND(x2,x3))", "--law", "generative")
+    found = document(
+        "analyze", "correlation", "--formula", "OR(AND(x0,x1),NAND(x2,x3))", "--distribution", "generative"
+    )
     assert [gate["correlation"] for gate in found["gates"]] == pytest.approx([1, 2 / 3, 2 / 3])
     assert found["slack"] == pytest.approx(2 / 3) and "Local correlation holds" in found["verdict"]
 

@@ -1,3 +1,4 @@
+import inspect
 import json
 import os
 import re
@@ -16,11 +17,12 @@ from typer.testing import CliRunner
 import paritylab
 from paritylab.cli import app
 from paritylab.cli.app import check_writable
+from paritylab.cli.listing import ROWS
 from paritylab.cli.printing import shown
 from paritylab.documents import plain
 from paritylab.names import check_degree_is_used
 from paritylab.progress import duration
-from paritylab.registry import EXPERIMENTS, NETWORKS, SETTINGS, TARGETS, WITHOUT_DEGREE, nearest
+from paritylab.registry import EXPERIMENTS, NETWORKS, SETTINGS, TARGETS, nearest
 
 TINY = {"n": 6, "k": 2, "width": 4, "batch": 8, "rate": 0.1, "seeds": 2, "steps": 20, "validation": 64}
 
@@ -58,9 +60,7 @@ def test_python_m_paritylab_is_the_command():
     assert (ended.stdout, ended.stderr) == (paritylab.__version__ + "\n", "")
 
 
-@pytest.mark.parametrize(
-    ("what", "names"), [("experiments", EXPERIMENTS), ("networks", NETWORKS), ("targets", TARGETS)]
-)
+@pytest.mark.parametrize(("what", "names"), [("experiments", EXPERIMENTS), *ROWS.items()])
 def test_list_names_all(what, names):
     lines = run("list", what).stdout.splitlines()
     assert [line.split()[0] for line in lines[2:]] == list(names)
@@ -70,10 +70,10 @@ def test_list_names_all(what, names):
 
 
 def test_list_of_something_else_says_so():
-    result = run("list", "losses")
+    result = run("list", "lossess")
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert result.stderr.startswith("paritylab: There is no list 'losses'; ")
+    assert result.stderr.startswith("paritylab: There is no list 'lossess'; ")
 
 
 def test_list_of_an_experiment_says_what_it_claims():
@@ -84,9 +84,17 @@ def test_list_of_an_experiment_says_what_it_claims():
 
 def test_every_setting_of_the_paper_is_a_network():
     assert {network for network, _ in SETTINGS.values()} <= set(NETWORKS)
-    for entry in NETWORKS.values():
-        assert hasattr(paritylab, entry.recipe)
-        assert entry.activation is None or hasattr(paritylab, entry.activation)
+
+
+@pytest.mark.parametrize(("name", "row"), [(name, row) for rows in ROWS.values() for name, row in rows.items()])
+def test_every_row_says_what_its_constructor_takes(name, row):
+    made, takes = row.load(), row.takes.split()
+    if takes:
+        parameters = inspect.signature(made).parameters
+        needed = [each.name for each in parameters.values() if each.default is each.empty and each.name != "key"]
+        assert ("key" in parameters) == ("key" in takes)
+        assert len(needed) <= len(takes) - ("key" in takes) + bool(row.activation) <= len(parameters)
+    assert callable(made) and row.what
 
 
 def test_train_prints_one_json_document_and_writes_it(tmp_path):
@@ -203,7 +211,7 @@ def test_output_that_takes_in_no_more_is_one_sentence_and_a_closed_pipe_is_none(
 WRONG = {
     "k larger than n": ({"k": 7}, "1 <= k <= n, got k=7 on n=6 coordinates. Lower k or raise n."),
     "k less than 1": ({"k": 0}, "1 <= k <= n, got k=0 on n=6 coordinates. Lower k or raise n."),
-    "no coordinates": ({"n": 0}, "1 <= k <= n, got k=2 on n=0 coordinates. Lower k or raise n."),
+    "no coordinates": ({"n": 0}, "A target needs 1 <= n <= 1000000 coordinates, got n=0."),
     "k and another support": ({"support": "1,2,3"}, "--support names 3 coordinates, and --k says 2. Leave out --k."),
     "support with repeats": ({"k": None, "support": "1,3,1"}, "distinct coordinates in 0..5, got support=(1, 3, 1)."),
     "support outside": ({"k": None, "support": "1,6"}, "distinct coordinates in 0..5, got support=(1, 6)."),
@@ -314,7 +322,7 @@ def test_a_degree_of_the_network_alone_is_welcome():
     for network in ("poly-mlp", "polynet", "sinusoid-neuron"):
         check_degree_is_used("majority", network, 2)
     check_degree_is_used("majority", "relu-mlp", None)
-    assert {*WITHOUT_DEGREE} < {*TARGETS}
+    assert not all(row.has("k") for row in TARGETS.values())
 
 
 def test_what_the_parser_does_not_know_is_exit_code_2():

@@ -10,6 +10,7 @@ from pages import KINDS, OUTPUT, PAGES, ROOT, anchors_of, blocks_of, links_of, p
 
 import paritylab
 from paritylab.cli import app
+from paritylab.cli.listing import made_by
 from paritylab.registry import EXPERIMENTS, NETWORKS, PAPERS
 
 FOLDERS = ("benchmarks", "docs", "examples", "paritylab", "tests")
@@ -106,8 +107,7 @@ def test_what_a_sentence_names_exists(page):
 
 def test_the_table_of_networks_is_the_registry():
     rows = re.findall(r"^\| `([\w-]+)` \| (.*?) \| (.*?) \| `(.*?)` \|$", read("docs/networks.md"), re.MULTILINE)
-    recipes = {name: ", ".join(filter(None, (entry.recipe, entry.activation))) for name, entry in NETWORKS.items()}
-    assert rows == [(name, entry.what, entry.settings.strip(), recipes[name]) for name, entry in NETWORKS.items()]
+    assert rows == [(name, row.what, row.settings, made_by(row)) for name, row in NETWORKS.items()]
 
 
 PAGE = """# A page, with `code`

@@ -78,12 +78,12 @@ WRONG_OPTIONS: dict[str, dict[str, str]] = {
     "analyze correlation": {
         "--formula": f"'' OR( {DEEP} FOO(x0,x1) x0",
         "--pairs": f"0 -1 x {HUGE} 500001 1.5 100000",
-        "--law": "uniform generative nonsense",
+        "--distribution": "uniform generative nonsense",
         "--share": "0.5",
         "--seed": "3",
     },
     "analyze correlation --formula AND(x0,x1)": {
-        "--law": "'' equal stealth generativ",
+        "--distribution": "'' equal stealth generativ",
         "--mean": "2 -2 nan inf x",
         "--share": "2 0.5 nan",
         "--colour": "'' red",
@@ -91,14 +91,18 @@ WRONG_OPTIONS: dict[str, dict[str, str]] = {
         "--seed": "3",
         "--pairs": "3",
     },
-    "analyze correlation --formula AND(x0,x1) --law generative": {"--mean": "0.5 0 1", "--failure": "0 2"},
-    "analyze correlation --pairs 5 --law stealth": {
+    "analyze correlation --formula AND(x0,x1) --distribution generative": {"--mean": "0.5 0 1", "--failure": "0 2"},
+    "analyze correlation --pairs 5 --distribution stealth": {
         "--share": "0 1 2 -1 nan x",
         "--mean": "0.5 0",
         "--failure": "0 0.1 2",
     },
-    "analyze correlation --pairs 5": {"--share": "2 0.5", "--law": "generative equql", "--colour": "influence red"},
-    "analyze correlation --pairs 4": {"--law": "equal"},
+    "analyze correlation --pairs 5": {
+        "--share": "2 0.5",
+        "--distribution": "generative equql",
+        "--colour": "influence red",
+    },
+    "analyze correlation --pairs 4": {"--distribution": "equal"},
     "analyze margin": {
         "--n": f"0 -1 x '' 5, {HUGE} 5000 100000 1.5",
         "--target": "'' parity disjoint-parity",
@@ -165,7 +169,7 @@ WRONG_LINES = (
     *("sweep", "sweep a b", "reproduce --scale", "list experiments networks", "bench --json --cases"),
     *("train --width 100000 --seeds 2", "train --validation 10000000", "train --seeds 100000000"),
     *("train --n 1000000 --width 10000", "train --width 30000,30000"),
-    *("analyze correlation --formula OR(x0,x1) --pairs 3", "analyze correlation --pairs 100001 --law stealth"),
+    *("analyze correlation --formula OR(x0,x1) --pairs 3", "analyze correlation --pairs 100001 --distribution stealth"),
     *("analyze fourier --n 1000001", "analyze kernel --n 1000000", "analyze margin --n 5000,5"),
 )
 """Whole lines."""
@@ -186,8 +190,8 @@ SETTING = """
 import math
 import equinox as eqx, jax, jax.numpy as jnp, numpy as np, optax
 import paritylab as pl
-from paritylab import analysis as an, bounds as bd
-from paritylab.cube import cube, encode, root_key
+from paritylab import analysis as an, bounds as bd, statistics
+from paritylab.cube import bit_mask, cube, encode, root_key
 from paritylab.sweep import Call, Store, Sweep
 KEY, PARITY = root_key(0), pl.Parity(6, (0, 1))
 TASK, MLP, CIRCUIT = pl.Uniform(PARITY), pl.MLP(4), pl.targets.circuit_from_formula("OR(AND(x0,x1),AND(x2,x3))")
@@ -260,9 +264,9 @@ pl.GateProduct("OR")
 pl.targets.random_gate_product(0, key=KEY)
 pl.targets.random_gate_product(2.5, key=KEY)
 pl.targets.as_inner_product(PARITY)
-cube.bit_mask((-1,))
-cube.bit_mask("ab")
-cube.bit_mask(3)
+bit_mask((-1,))
+bit_mask("ab")
+bit_mask(3)
 pl.root_key("x")
 pl.root_key(1.5)
 pl.root_key(-1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..progress import duration
-from ..registry import WITHOUT_DEGREE
+from ..registry import ACTIVATIONS, CIRCUIT_DISTRIBUTIONS, GATE_DISTRIBUTIONS, TARGETS, find
 from .app import AsJson, OutFolder, app, exit_2_on_bad_input, numbers, refuse_unused, whole_numbers
 from .printing import deliver, shown, table
 
@@ -42,11 +42,11 @@ Formula = Annotated[str | None, typer.Option(help="A tree circuit: 'OR(AND(x0,x1
 
 @analyze.command()
 def fourier(
-    target: Annotated[str, typer.Option(help="parity, full-parity, majority or random-symmetric.")] = "majority",
+    target: Annotated[str, typer.Option(help=f"One of {', '.join(TARGETS)}.")] = "majority",
     n: N = 11,
     k: K = 3,
     formula: Formula = None,
-    mean: Annotated[float, typer.Option(help="Mean of every coordinate: 0 is the uniform law.")] = 0.0,
+    mean: Annotated[float, typer.Option(help="Mean of every coordinate: 0 is the uniform distribution.")] = 0.0,
     rho: Annotated[str, typer.Option(help="Correlations at which noise stability is wanted.")] = "0.5,0.9",
     seed: Seed = 0,
     out: OutFolder = None,
@@ -58,8 +58,7 @@ def fourier(
         from ..figures import plot_bars
         from ..targets import Symmetric
 
-        check_target_is_used(target, formula)
-        made = named_target(target, n, k, formula, seed)
+        made = chosen_target(target, n, k, formula, seed)
         symmetric = isinstance(made, Symmetric)
         found = symmetric_spectrum(made, mean) if isinstance(made, Symmetric) else spectrum(made, mean)
         content = {
@@ -88,7 +87,7 @@ def gap(
     n: N = 101,
     k: K = 3,
     weights: Annotated[str, typer.Option(help="ones, signs, uniform or gaussian.")] = "uniform",
-    activation: Annotated[str, typer.Option(help="relu, relu6, sigmoid, square, sinusoid.")] = "relu",
+    activation: Annotated[str, typer.Option(help=f"One of {', '.join(ACTIVATIONS)}.")] = "relu",
     bias: Annotated[float, typer.Option(help="Bias of the neuron.")] = 0.0,
     seed: Seed = 0,
     out: OutFolder = None,
@@ -98,11 +97,10 @@ def gap(
     with exit_2_on_bad_input():
         import numpy as np
 
-        import paritylab as pl
-
         from ..analysis import gap_of_gradient, majority_gap, neuron_gradient, zero_by_symmetry
         from ..figures import plot_gradient
         from ..targets.base import check_dimension
+        from ..training.named import activation_named
 
         if weights == "ones":
             refuse_unused("on weights that are all 1", "seed")
@@ -111,8 +109,7 @@ def gap(
             raise ValueError(f"A gap needs 1 <= k < n, got k={k} on n={n} coordinates. Lower k or raise n.")
         if not math.isfinite(bias):
             raise ValueError(f"--bias is a finite number, got {bias}.")
-        known = {name: getattr(pl, name) for name in ("relu", "relu6", "sigmoid", "square")}
-        slope = one_of("activation", activation, known | {"sinusoid": pl.networks.Sinusoid(k)})
+        slope = activation_named(activation, k)
         drawn = drawn_weights(weights, n, seed)
         found = neuron_gradient(drawn, slope, range(k), bias=bias)
         relevant, irrelevant, own = (zero_by_symmetry(drawn, slope, size, bias=bias) for size in (k - 1, k + 1, k))
@@ -154,10 +151,15 @@ def gap(
 def correlation(
     formula: Formula = None,
     pairs: Annotated[int | None, typer.Option(help="A product of this many random AND/OR gates.")] = None,
-    law: Annotated[
-        str, typer.Option(help="uniform, generative (circuits), equal, stealth, independent, sparse (products).")
+    distribution: Annotated[
+        str,
+        typer.Option(
+            help=f"Of circuits: {', '.join(CIRCUIT_DISTRIBUTIONS)}; of products: {', '.join(GATE_DISTRIBUTIONS)}."
+        ),
     ] = "uniform",
-    mean: Annotated[float, typer.Option(help="Mean of every coordinate, for circuits under the uniform law.")] = 0.0,
+    mean: Annotated[
+        float, typer.Option(help="Mean of every coordinate, for circuits under the uniform distribution.")
+    ] = 0.0,
     share: Annotated[float, typer.Option(help="Share of the easy half, for products of gates.")] = 0.5,
     colour: Annotated[
         str, typer.Option(help="What colours the picture of a circuit: correlation, influence or recovered.")
@@ -173,13 +175,13 @@ def correlation(
 
         if not 0 < failure < 1:
             raise ValueError(f"--failure is a probability between 0 and 1, got {failure}.")
-        check_law_is_used(formula, law)
+        check_distribution_is_used(formula, distribution)
         if out is None:
             refuse_unused("without --out, as there is no picture", "colour")
-        target, distribution = gates_and_law(formula, pairs, law, mean, share, seed)
-        found = audit(target, distribution)
+        target, inputs = gates_and_distribution(formula, pairs, distribution, mean, share, seed)
+        found = audit(target, inputs)
         promised = promise(target, found, failure)
-        picture = one_of("colour", colour, {name: name for name in ("correlation", "influence", "recovered")})
+        picture = find("colour", colour, {name: name for name in ("correlation", "influence", "recovered")})
         content: dict[str, Any] = {
             "verdict": found.verdict,
             "slack": found.slack,
@@ -214,17 +216,17 @@ def correlation(
     raise typer.Exit(code)
 
 
-def check_law_is_used(formula: str | None, law: str) -> None:
-    """Circuits and products of gates have laws of their own, with settings of their own."""
+def check_distribution_is_used(formula: str | None, distribution: str) -> None:
+    """Circuits and products of gates have distributions of their own, with settings of their own."""
     if formula is None:
         refuse_unused("on products of gates", "mean", "colour", "failure")
-        if law == "uniform":
-            refuse_unused("under the uniform law, which has no easy half", "share")
+        if distribution == "uniform":
+            refuse_unused("under the uniform distribution, which has no easy half", "share")
         return
     refuse_unused("on a circuit, which is given whole", "seed")
     refuse_unused("on a circuit", "share")
-    if law == "generative":
-        refuse_unused("under the generative law", "mean")
+    if distribution == "generative":
+        refuse_unused("under the generative distribution", "mean")
 
 
 def promise(target: Any, found: Any, failure: float) -> dict[str, float] | None:
@@ -284,7 +286,6 @@ def margin(
         from ..figures import plot_margins
         from ..targets import Symmetric
 
-        check_target_is_used(target, None)
         rows = []
         sizes = whole_numbers(n, "--n")
         if max(sizes) > LARGEST_MARGIN:
@@ -295,7 +296,7 @@ def margin(
         for size in sizes:
             if size > LONG_MARGIN:
                 typer.echo(f"n = {size}: up to {duration(60 * (size / LARGEST_MARGIN) ** 3)}", err=True)
-            made = named_target(target, size, 1, None, seed)
+            made = chosen_target(target, size, 1, None, seed)
             if not isinstance(made, Symmetric):
                 raise ValueError(
                     f"Margins are those of symmetric functions, got {target!r}. Use full-parity or majority."
@@ -327,7 +328,7 @@ def kernel(
         from ..bounds.linear import kernel as bound
         from ..figures import plot_bars
 
-        made = one_of("kernel", kind, {"ntk": relu_ntk, "features": relu_conjugate_kernel})(n, bias).normalized()
+        made = find("kernel", kind, {"ntk": relu_ntk, "features": relu_conjugate_kernel})(n, bias).normalized()
         values = made.eigenvalues()
         rows = [
             {
@@ -356,52 +357,30 @@ def first_of_table(most: int, what: str, rows: list[list[str]], names: list[str]
         typer.echo(f"... {len(rows) - most} further {what} (--json has all)")
 
 
-def check_target_is_used(target: str, formula: str | None) -> None:
-    """What a named target has: a degree, a seed, or neither."""
+def chosen_target(target: str, n: int, k: int, formula: str | None, seed: int) -> "AbstractTarget":
+    """A target by name or a circuit, for one of which all further options matter; a support is the first k."""
+    from ..names import make_target
+    from ..targets import circuit_from_formula
+
     if formula is not None:
         refuse_unused("beside --formula", "target", "n", "k", "seed")
-        return
-    if target != "random-symmetric":
+        return circuit_from_formula(formula)
+    row = find("target", target, TARGETS)
+    if row.by_support or not row.has("key"):
         refuse_unused(f"on the target {target!r}, which is not random", "seed")
-    if target in WITHOUT_DEGREE:
+    if not row.has("k"):
         refuse_unused(f"on the target {target!r}", "k")
+    return make_target(target, n, k, first(n, k) if row.by_support else None, seed)
 
 
-def one_of(kind: str, name: str, known: dict[str, Any]) -> Any:
-    from ..registry import nearest
-
-    if name not in known:
-        raise ValueError(nearest(kind, name, known))
-    return known[name]
-
-
-def named_target(target: str, n: int, k: int, formula: str | None, seed: int) -> "AbstractTarget":
-    """A target of fixed support, or a circuit."""
-    import paritylab as pl
-
+def first(n: int, k: int) -> range:
+    """The first k of n coordinates."""
     from ..targets.base import check_dimension
     from ..targets.parity import check_size
 
-    if formula is not None:
-        return pl.targets.circuit_from_formula(formula)
-
-    def parity() -> pl.Parity:
-        check_dimension(n)
-        check_size(n, k)
-        return pl.Parity(n, range(k))
-
-    def random_symmetric() -> pl.Symmetric:
-        import numpy as np
-
-        return pl.Symmetric(n, np.asarray(pl.targets.random_symmetric(n, key=pl.root_key(seed)).values))
-
-    known = {
-        "parity": parity,
-        "full-parity": lambda: pl.targets.full_parity(n),
-        "majority": lambda: pl.majority(n),
-        "random-symmetric": random_symmetric,
-    }
-    return one_of("target", target, known)()  # type: ignore[no-any-return]
+    check_dimension(n)
+    check_size(n, k)
+    return range(k)
 
 
 def drawn_weights(name: str, n: int, seed: int) -> "np.ndarray":
@@ -415,32 +394,24 @@ def drawn_weights(name: str, n: int, seed: int) -> "np.ndarray":
         "uniform": lambda: chance.uniform(-1, 1, n) / np.sqrt(n),
         "gaussian": lambda: chance.standard_normal(n) / np.sqrt(n),
     }
-    return one_of("kind of weights", name, known)()  # type: ignore[no-any-return]
+    return find("kind of weights", name, known)()  # type: ignore[no-any-return]
 
 
-def gates_and_law(
-    formula: str | None, pairs: int | None, law: str, mean: float, share: float, seed: int
+def gates_and_distribution(
+    formula: str | None, pairs: int | None, distribution: str, mean: float, share: float, seed: int
 ) -> tuple[Any, Any]:
-    """A target made of gates and a law of its inputs."""
-    import paritylab as pl
+    """A target made of gates and a distribution of its inputs."""
+    from ..cube import root_key
+    from ..distributions import separation
+    from ..targets import circuit_from_formula, random_gate_product
 
     if (pairs is None) == (formula is None):
         raise ValueError("Name a circuit with --formula, or a number of gates with --pairs, and not both.")
     if formula is not None:
-        circuit = pl.targets.circuit_from_formula(formula)
-        laws: dict[str, Any] = {
-            "uniform": lambda: pl.Product(circuit, mean),
-            "generative": lambda: pl.distributions.Generative(circuit),
-        }
-        return circuit, one_of("law of circuits", law, laws)()
+        circuit = circuit_from_formula(formula)
+        row = find("distribution of circuits", distribution, CIRCUIT_DISTRIBUTIONS)
+        return circuit, row.load()(circuit, *([mean] if row.has("mean") else []))
     assert pairs is not None
-    product = pl.targets.random_gate_product(pairs, key=pl.root_key(seed))
-    halves = {
-        "equal": lambda: pl.distributions.equal_gates(product),
-        "stealth": lambda: pl.distributions.stealth(product),
-        "independent": lambda: pl.distributions.independent_gates(product, 1 - 1 / product.pairs),
-        "sparse": lambda: pl.distributions.sparse_pairs(product, 0.25),
-    }
-    if law == "uniform":
-        return product, pl.Uniform(product)
-    return product, pl.distributions.separation(one_of("law of products", law, {**halves, "uniform": None})(), share)
+    product = random_gate_product(pairs, key=root_key(seed))
+    half = find("distribution of products", distribution, GATE_DISTRIBUTIONS).load()(product)
+    return product, half if distribution == "uniform" else separation(half, share)

@@ -1,15 +1,37 @@
 """`paritylab list`."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
 from ..progress import duration
-from ..registry import BOUNDS, EXPERIMENTS, NETWORKS, TARGETS, nearest
+from ..registry import (
+    ACTIVATIONS,
+    BOUNDS,
+    CIRCUIT_DISTRIBUTIONS,
+    EXPERIMENTS,
+    GATE_DISTRIBUTIONS,
+    INITIALIZATIONS,
+    LOSSES,
+    NETWORKS,
+    TARGETS,
+    Row,
+    nearest,
+)
 from .app import AsJson, app, exit_2_on_bad_input
 from .printing import print_json, table
 
-WHAT = ("experiments", "networks", "targets", "bounds")
+ROWS: dict[str, Mapping[str, Row]] = {
+    "targets": TARGETS,
+    "networks": NETWORKS,
+    "activations": ACTIVATIONS,
+    "initializations": INITIALIZATIONS,
+    "losses": LOSSES,
+    "circuit-distributions": CIRCUIT_DISTRIBUTIONS,
+    "gate-distributions": GATE_DISTRIBUTIONS,
+}
+WHAT = ("experiments", *ROWS, "bounds")
 
 
 @app.command("list")
@@ -29,10 +51,12 @@ def list_(
 
 
 def rows_of(what: str) -> list[dict[str, Any]]:
-    if what == "networks":
-        return [{"name": name, "what": entry.what, "settings": entry.settings} for name, entry in NETWORKS.items()]
-    if what == "targets":
-        return [{"name": name, "what": text} for name, text in TARGETS.items()]
+    if what in ROWS:
+        named = any(row.settings for row in ROWS[what].values())
+        return [
+            {"name": name, "what": row.what, **({"settings": row.settings} if named else {}), "made by": made_by(row)}
+            for name, row in ROWS[what].items()
+        ]
     if what == "bounds":
         return [{"name": name, "what": text} for name, (_, text) in BOUNDS.items()]
     if what == "experiments":
@@ -45,3 +69,10 @@ def rows_of(what: str) -> list[dict[str, Any]]:
     experiment = load(what)
     claims = experiment.claims(experiment.SETTINGS["paper"])
     return [{"claim": claim.name, "statement": claim.statement, "accepted": str(claim.region)} for claim in claims]
+
+
+def made_by(row: Row) -> str:
+    """The constructor as one would write it in Python."""
+    room, _, name = row.make.partition(":")
+    arguments = [*row.takes.split(), *([made_by(ACTIVATIONS[row.activation])] if row.activation else [])]
+    return f"pl.{room}.{name}({', '.join(arguments)})" if arguments else f"pl.{room}.{name}"

@@ -143,13 +143,14 @@ def random_subset(target: GateProduct, r: int, rest: Literal["true", "uniform"] 
     return EasyHalf(target, RandomSubset(r, means))
 
 
-def independent_gates(target: GateProduct, b: int | float) -> EasyHalf:
-    """E3(b): independent gates of mean b.
+def independent_gates(target: GateProduct, b: int | float | None = None) -> EasyHalf:
+    """E3(b): independent gates of mean b, 1 - 1/m on m pairs unless given.
 
     >>> independent_gates(GateProduct(("OR", "AND")), 0.5).outputs.moments().correlation.round(4).tolist()
     [0.5, 0.5]
     """
     check_product(target)
+    b = 1 - 1 / target.pairs if b is None else b
     check_number("b", b)
     if not 0 < b < 1:
         raise ValueError(f"Independent gates (E3) need a mean 0 < b < 1, got b={b}. Mean 0 is `balanced_gates` (E4).")
@@ -168,7 +169,7 @@ def balanced_gates(target: GateProduct) -> EasyHalf:
     return EasyHalf(target, IndependentOutputs(np.zeros(target.pairs)))
 
 
-def sparse_pairs(target: GateProduct, c: int | float) -> EasyHalf:
+def sparse_pairs(target: GateProduct, c: int | float = 0.25) -> EasyHalf:
     """E5(c): independent pairs, (+,+) but for each other pattern with probability c/m on m pairs: one law for all g.
 
     >>> sparse_pairs(GateProduct(("OR", "AND")), 0.25).outputs.moments().correlation.round(4).tolist()

@@ -11,7 +11,7 @@ import pytest
 
 import paritylab as pl
 from paritylab.registry import LOSSES, NETWORKS
-from paritylab.training.named import make_loss, network_named, takes_degree
+from paritylab.training.named import make_loss, network_named
 
 TASK = pl.Uniform(pl.Parity(6, (0, 1)))
 SMALL = {"seeds": 2, "steps": 20, "validation": 64}
@@ -63,7 +63,7 @@ def test_names_are_what_they_stand_for():
     made = pl.train(TASK, pl.MLP(100), loss=pl.training.square_loss, optimizer=optax.adam, rate=0.01, **SMALL)
     assert named.table().equals(made.table())
     assert all(make_loss(name) is not None for name in LOSSES)
-    without = [name for name, entry in NETWORKS.items() if not takes_degree(entry)]
+    without = [name for name, entry in NETWORKS.items() if not entry.has("k")]
     assert "relu-mlp" in without and "transformer" in without
     for name in without:
         assert callable(network_named(name))

@@ -68,7 +68,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
             units = units_of(cell.setting, cell.k)
             yield pl.plan(
                 pl.RandomTask(pl.random_parity, (N, cell.k)),
-                make_network(ARCHITECTURES[cell.setting][0], N, cell.k, units, initialization),
+                make_network(ARCHITECTURES[cell.setting][0], cell.k, units, initialization),
                 rate=races_of(cell.setting)[-1],
                 batch=cell.batch,
                 seeds=settings.seeds,

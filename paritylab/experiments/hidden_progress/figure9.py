@@ -60,7 +60,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
     for setting, k, batch, n in itertools.product(settings.architectures, settings.degrees, settings.batches, SIZES):
         yield pl.plan(
             pl.RandomTask(pl.random_parity, (n, k)),
-            make_network(ARCHITECTURES[setting][0], n, k, units_of(setting, k), "uniform"),
+            make_network(ARCHITECTURES[setting][0], k, units_of(setting, k), "uniform"),
             rate=RATES,
             batch=batch,
             seeds=settings.seeds,

@@ -129,7 +129,7 @@ def network_of(place: Place, each: Combination) -> Recipe:
     """The architecture, with an initialization that is a number of the run."""
     name, width = ARCHITECTURES[place.setting]
     start = pl.networks.ChosenInitialization(LAWS, each.start)
-    return make_network(name, place.n, each.k, each.k if isinstance(width, str) else width, start)
+    return make_network(name, each.k, each.k if isinstance(width, str) else width, start)
 
 
 def settings_of(settings: Settings) -> list[str]:

@@ -131,7 +131,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
         for rates in races_of(cell.setting):
             yield pl.plan(
                 pl.RandomTask(pl.random_parity, (N, cell.k)),
-                make_network(ARCHITECTURES[cell.setting][0], N, cell.k, units, "uniform"),
+                make_network(ARCHITECTURES[cell.setting][0], cell.k, units, "uniform"),
                 rate=rates,
                 batch=cell.batch,
                 seeds=settings.seeds,

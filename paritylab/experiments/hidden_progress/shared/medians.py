@@ -77,7 +77,7 @@ def plan_curves(panels: Iterable[Curves]) -> Iterator[Plan]:
 def plan_point(curves: Curves, n: int, k: int) -> Plan:
     return pl.plan(
         pl.RandomTask(pl.random_parity, (n, k)),
-        make_network(ARCHITECTURES[curves.setting][0], n, k, units_of(curves.setting, k), "uniform"),
+        make_network(ARCHITECTURES[curves.setting][0], k, units_of(curves.setting, k), "uniform"),
         rate=curves.rate,
         batch=BATCH,
         seeds=curves.seeds,
