@@ -17,7 +17,7 @@ import jax
 from .demands import echo
 
 MOST_CORES = 4096
-"""More threads than this on one machine are a slip of the pen."""
+"""More threads than this on one machine are almost certainly a typo."""
 
 
 def cache_folder() -> Path:

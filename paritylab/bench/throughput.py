@@ -96,7 +96,7 @@ def sgemm(size: int = 2048) -> float:
 
 
 def machine() -> dict[str, Any]:
-    """What the numbers were measured on."""
+    """What the leaves were measured on."""
     processor = next(
         (line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.machine()
     )

@@ -1,4 +1,4 @@
-"""What a call of `plan` cannot mean is said before anything is traced, in one sentence."""
+"""Validate the arguments of `plan` before anything is traced: one sentence for what is wrong."""
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ def check_task(task: Any) -> None:
 LABELS_SEEN = 2**12
 """Points at which the labels of a task are checked: every label of a share of 1% is among them, surely."""
 TASKS_SEEN = 8
-"""Of random tasks, how many are looked at."""
+"""How many of the random tasks are checked."""
 
 
 def check_labels(task: Any, target_seeds: Int[np.ndarray, " runs"]) -> None:
@@ -55,16 +55,16 @@ def check_labels(task: Any, target_seeds: Int[np.ndarray, " runs"]) -> None:
         return
     fixed = isinstance(task, AbstractDistribution)
     for seed in [0] if fixed else np.unique(target_seeds)[:TASKS_SEEN]:
-        law = task if fixed else task(root_key(np.uint32(seed)))
-        if is_ours(law):
+        distribution = task if fixed else task(root_key(np.uint32(seed)))
+        if is_ours(distribution):
             continue
-        points = int(np.clip(2**22 // law.n, 64, LABELS_SEEN))
-        for part in (law, law.clean()):
+        points = int(np.clip(2**22 // distribution.n, 64, LABELS_SEEN))
+        for part in (distribution, distribution.clean()):
             _, y = part.sample(jr.fold_in(root_key(0), LABEL_STREAM), points)
             if (wrong := wrong_label(np.asarray(y))) is not None:
                 raise ValueError(
-                    f"The labels of a task are -1 or +1, and {brief(law):.120} gives {wrong}. Write 0 and 1 as "
-                    "2 * y - 1, and a real function as its sign, with a rule for 0."
+                    f"The labels of a task are -1 or +1, and {brief(distribution):.120} gives {wrong}. "
+                    "Write 0 and 1 as 2 * y - 1, and a real function as its sign, with a rule for 0."
                 )
 
 
@@ -90,7 +90,7 @@ def check_network(network: Any, n: int) -> None:
 
 
 def _takes_n_and_key(network: Any) -> bool:
-    """Whether it can be called as a recipe is; a network can not, and is told apart below."""
+    """Whether it can be called as a recipe is; a network can not, and is refused below."""
     if isinstance(network, eqx.Module):
         return True
     try:
@@ -250,7 +250,7 @@ def check_sizes(
     if steps > MOST_STEPS:
         raise ValueError(f"Steps are counted in 32 bits: at most {MOST_STEPS}, got steps={steps}.")
     if every < 1:
-        raise ValueError(f"Runs are looked at every so many steps, at least 1, got every={every}.")
+        raise ValueError(f"Runs are validated every so many steps, at least 1, got every={every}.")
     if steps < 1 or steps % every:
         raise ValueError(
             f"The steps must be a positive multiple of the validation interval, got steps={steps} and every={every}. "

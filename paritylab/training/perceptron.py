@@ -70,7 +70,7 @@ def streamed_perceptron(
     """The perceptron on an endless stream of examples from finitely many points, until its mistakes are few enough.
 
     It is SGD of batch one on max(0, -y w . v) from w = 0. Only examples with y w . v <= 0 change anything: how many
-    come before the next one is geometric, and which it is has the law of the stream among those, so that the others
+    come before the next one is geometric, and which one it is follows the stream among those, so that the others
     are jumped over. `until` is asked which points are classified wrongly, at the start and after each update. Whole
     numbers are exact here, so that the weights have the mistakes that `until` saw.
 
@@ -80,14 +80,14 @@ def streamed_perceptron(
     2
     """
     signed = np.asarray(points, np.float64) * np.asarray(labels, np.float64)[:, None]
-    gram, law = signed @ signed.T, np.asarray(chances, np.float64)
+    gram, probability = signed @ signed.T, np.asarray(chances, np.float64)
     values, counts = np.zeros(len(signed)), np.zeros(len(signed))
     examples = 0
     for updates in range(most):
         wrong = values <= 0
         if until(wrong):
             return Stream(counts @ signed, updates, examples)
-        ends = np.cumsum(np.where(wrong, law, 0.0))
+        ends = np.cumsum(np.where(wrong, probability, 0.0))
         if not ends[-1] > 0:
             raise ValueError("No example that is classified wrongly ever comes, and the perceptron is not good enough.")
         examples += int(rng.geometric(min(1.0, ends[-1])))

@@ -97,34 +97,34 @@ class Cell:
 
     @functools.cached_property
     def shared(self) -> tuple[bool, ...]:
-        """Which numbers are a large data set, held once for all runs."""
+        """Which leaves are a large data set, held once for all runs."""
         fixed = isinstance(self.task, AbstractDistribution)
         return tuple(fixed and number.size > LARGE for number in split(self.problem)[0])
 
     @functools.cached_property
     def shape(self) -> tuple[Any, ...]:
         """Equal for cells whose runs fit into one compiled program."""
-        numbers = split(self.problem)[0]
-        data = [np.asarray(number) for number, shared in zip(numbers, self.shared, strict=True) if shared]
+        leaves = split(self.problem)[0]
+        data = [np.asarray(number) for number, shared in zip(leaves, self.shared, strict=True) if shared]
         return (
             self.rule,
             self.every,
             self.record_plan,
             self.keep,
             self.lanes,
-            tuple(np.shape(number) for number in numbers),
+            tuple(np.shape(number) for number in leaves),
             tuple(hashlib.sha256(array.tobytes()).hexdigest() for array in data),
         )
 
-    def numbers(self, target_seeds: UInt32[np.ndarray, " runs"]) -> list[np.ndarray]:
+    def leaves(self, target_seeds: UInt32[np.ndarray, " runs"]) -> list[np.ndarray]:
         """Each number of the problem: once, or, where a random task draws it, a row for each run."""
-        numbers = list(split(self.problem)[0])
+        leaves = list(split(self.problem)[0])
         if not isinstance(self.task, AbstractDistribution):
             drawn = draw_tasks(
                 self.task, target_seeds, self.problem.distribution.n
-            )  # the numbers of the task come first
-            numbers[: len(drawn)] = drawn
-        return [self.cast(number) for number in numbers]
+            )  # the leaves of the task come first
+            leaves[: len(drawn)] = drawn
+        return [self.cast(number) for number in leaves]
 
     def cast(self, number: Any) -> np.ndarray:
         kinds = {"f": np.float64 if self.float64 else np.float32, "i": np.int32, "b": np.bool_}
@@ -139,7 +139,7 @@ def _fields(thing: Any) -> dict[str, Any]:
 
 @once_for_a_shape
 def shapes_of(task: Callable[[PRNGKeyArray], AbstractDistribution]) -> AbstractDistribution:
-    """A random task without its numbers."""
+    """A random task without its leaves."""
     shapes: AbstractDistribution = eqx.filter_eval_shape(task, root_key(0))
     if not isinstance(shapes, AbstractDistribution):
         raise TypeError(
@@ -151,7 +151,7 @@ def shapes_of(task: Callable[[PRNGKeyArray], AbstractDistribution]) -> AbstractD
 def draw_tasks(
     task: Callable[[PRNGKeyArray], AbstractDistribution], seeds: UInt32[np.ndarray, " runs"], n: int
 ) -> list[np.ndarray]:
-    """The numbers of the task of each seed, a row each."""
+    """The leaves of the task of each seed, a row each."""
     together, most = (int(np.clip(DRAWN_NUMBERS // n, 1, each)) for each in (DRAWN_TOGETHER, MOST_DRAWN))
     padded = np.resize(seeds, -(-len(seeds) // together) * together)  # few lengths: few compilations
     parts = [_draw_tasks(task, padded[first : first + most]) for first in range(0, len(padded), most)]
@@ -182,7 +182,7 @@ class Size(NamedTuple):
     step_bytes: int
     program: Program
     own: Leaves
-    """The numbers of the first run, but for those that all runs share, `common`."""
+    """The leaves of the first run, but for those that all runs share, `common`."""
     common: Leaves
 
 
@@ -211,7 +211,7 @@ class Plan:
 
     @functools.cached_property
     def ensemble(self) -> Ensemble:
-        """The runs as the engine wants them: numbers in rows."""
+        """The runs as the engine wants them: leaves in rows."""
         cell, platform = self.cells[0], jax.default_backend()
         self.footprint(platform).check()
         program = self.size(platform).program
@@ -313,9 +313,9 @@ def _stack(plan: Plan) -> tuple[Leaves, Leaves]:
     common: Leaves = ()
     for i, cell in enumerate(plan.cells):
         here = np.flatnonzero(plan.cell == i)
-        numbers = cell.numbers(plan.seeds.target[here])
-        common = tuple(number for number, whole in zip(numbers, shared, strict=True) if whole)
-        own = [number for number, whole in zip(numbers, shared, strict=True) if not whole]
+        leaves = cell.leaves(plan.seeds.target[here])
+        common = tuple(number for number, whole in zip(leaves, shared, strict=True) if whole)
+        own = [number for number, whole in zip(leaves, shared, strict=True) if not whole]
         shapes = [np.shape(number) for number, whole in zip(split(cell.problem)[0], shared, strict=True) if not whole]
         if not stacked:
             stacked = [np.zeros((len(plan), *shape), number.dtype) for number, shape in zip(own, shapes, strict=True)]

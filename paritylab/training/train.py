@@ -193,9 +193,9 @@ def _shapes(settings: dict[str, Any]) -> list[dict[str, Any]]:
         return [settings]
     labels = settings.get("labels") or {}
     points = [dict(zip(axes, point, strict=True)) for point in itertools.product(*axes.values())]
-    told = lambda value: value if isinstance(value, int) else brief(value)
+    label = lambda value: value if isinstance(value, int) else brief(value)
     return [
-        {**settings, **point, "labels": {**labels, **{name: told(value) for name, value in point.items()}}}
+        {**settings, **point, "labels": {**labels, **{name: label(value) for name, value in point.items()}}}
         for point in points
     ]
 

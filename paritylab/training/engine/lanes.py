@@ -25,16 +25,16 @@ class Program:
     lanes: int
     every: int
     shared: tuple[bool, ...]
-    """Which numbers are the same for all runs (a large data set, say) and held once."""
+    """Which leaves are the same for all runs (a large data set, say) and held once."""
     records: RecordPlan | None = None
     keep: bool = False
     block: int = 1
-    """How many rounds go by before lanes are looked at closely, filled and recorded."""
+    """How many rounds go by before lanes are validated, filled and recorded."""
     unrolled: int = 1
     """How many steps are written out one after the other inside the loop over steps."""
 
     def whole(self, own: Leaves, common: Leaves) -> Leaves:
-        """All numbers of one run, from its own and those that all runs share."""
+        """All leaves of one run, from its own and those that all runs share."""
         supplies = {False: iter(own), True: iter(common)}
         return tuple(next(supplies[shared]) for shared in self.shared)
 
@@ -49,7 +49,7 @@ class Program:
         return max(1, self.lanes // (8 if self.block == 1 else 64))
 
     def together(self, level: int) -> int:
-        """How many lanes are looked at together on a level after the first: about as many as a block sends there."""
+        """How many lanes are validated together on a level after the first: about as many as a block sends there."""
         if self.block == 1:
             return max(1, self.lanes // 128)
         group = max(8, self.lanes * min(self.block, 16) // 256)
@@ -93,7 +93,7 @@ class Lanes(NamedTuple):
     step: Int[Array, " lanes"]
     state: PyTree
     memory: PyTree
-    """What earlier looks at the run have taught the rule."""
+    """What earlier validations of the run have taught the rule."""
 
 
 class Carry(NamedTuple):
@@ -144,12 +144,12 @@ def zeros(shapes: PyTree, *leading: int) -> PyTree:
     return jax.tree.map(lambda leaf: jnp.zeros((*leading, *leaf.shape), leaf.dtype), shapes)
 
 
-def _empty_log(program: Program, state: PyTree, numbers: Leaves) -> Log | None:
+def _empty_log(program: Program, state: PyTree, leaves: Leaves) -> Log | None:
     if program.records is None:
         return None
     plan, rule, seed = program.records, program.rule, jnp.uint32(0)
     values = jax.eval_shape(
-        lambda: plan.values(rule, zeros(state), jnp.int32(0), init_key(seed), data_key(seed), numbers)
+        lambda: plan.values(rule, zeros(state), jnp.int32(0), init_key(seed), data_key(seed), leaves)
     )
     size = (plan.capacity(values, program.lanes), program.lanes)
     tags = jnp.full(size, program.slots, jnp.int32)

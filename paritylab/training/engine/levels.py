@@ -1,7 +1,7 @@
-"""Looks at the lanes, level by level: exactly as if all of them were examined closely each time.
+"""Validation of the lanes, level by level: exactly as if all of them were validated in full each time.
 
-Every lane is looked at on the first level, which is cheap, all lanes together. Those that pass, and
-those at their last step, are looked at on the others, some lanes at a time and only as many as pass.
+Every lane is validated on the first level, which is cheap, all lanes together. Those that pass, and
+those at their last step, are validated on the others, some lanes at a time and only as many as pass.
 """
 
 from typing import NamedTuple
@@ -76,7 +76,7 @@ def _some_at_a_time(
 
     first = (asked, now)
     if program.block > 1 and level < program.rule.levels - 1:
-        first = some(first)  # on a GPU a look at no lane costs less than to ask whether there is one
+        first = some(first)  # on a GPU the validation of no lane costs less than to ask whether there is one
     return jax.lax.while_loop(lambda loop: jnp.any(loop[0]), some, first)[1]
 
 

@@ -1,9 +1,9 @@
 """The engine: thousands of runs through the lanes of one compiled program.
 
 A compiled call holds a fixed number of *lanes*, each training one run, and a fixed number of *slots*,
-each holding the numbers and seeds of one run that waits, trains or has ended. One *round* is `every`
-steps of all lanes and a quick look at each of them. A *block* of rounds, one of them on a CPU, ends
-with a close look and bookkeeping. Runs that end leave their lane; free lanes are filled from the
+each holding the leaves and seeds of one run that waits, trains or has ended. One *round* is `every`
+steps of all lanes and a cheap check of each of them. A *block* of rounds, one of them on a CPU, ends
+with full validation and bookkeeping. Runs that end leave their lane; free lanes are filled from the
 waiting slots inside the compiled loop; between calls, about a second apart, the host reads
 ended slots and fills them with further runs (see `host/workers.py`).
 
@@ -75,8 +75,8 @@ def _fill(program: Program, carry: Carry, slots: Slots, fill_at: Int[Array, ""])
         lane = jnp.where(slot < none, lane, program.lanes)
 
         def begin(seed: Array, own: Leaves) -> tuple[PyTree, PyTree]:
-            numbers = program.whole(own, slots.common)
-            return program.rule.init(init_key(seed), numbers), program.rule.memory(numbers)
+            leaves = program.whole(own, slots.common)
+            return program.rule.init(init_key(seed), leaves), program.rule.memory(leaves)
 
         state, memory = jax.vmap(begin)(slots.init_seed[slot], take(slots.own, slot))
         lanes = Lanes(
@@ -105,7 +105,7 @@ class Orders(NamedTuple):
 
 
 def _block(program: Program, carry: Carry, slots: Slots) -> Carry:
-    """`block` rounds, then a close look at the lanes that seem to have ended, and bookkeeping."""
+    """`block` rounds, then full validation of the lanes that seem to have ended, and bookkeeping."""
     slot = carry.lanes.slot
     orders = Orders(take(slots.own, slot), slots.limit[slot], jax.vmap(data_key)(slots.data_seed[slot]))
     lanes, seen = (_one_round if program.block == 1 else _many_rounds)(program, carry.lanes, orders, slots.common)
@@ -138,7 +138,7 @@ def _many_rounds(program: Program, lanes: Lanes, orders: Orders, common: Leaves)
     """A block of rounds that asks the host nothing: on a GPU every condition costs more than a small step.
 
     A lane that seems to have ended is halted: its state and its step stay as they are until it is
-    looked at closely after the block. If it has not ended it goes on then, having lost time only.
+    validated after the block. If it has not ended it goes on then, having lost time only.
     """
 
     def one(_: Int[Array, ""], now: tuple[Lanes, Seen]) -> tuple[Lanes, Seen]:
@@ -185,8 +185,8 @@ def _record(program: Program, carry: Carry, slots: Slots, due: Bool[Array, " lan
     plan, rule, lanes, log = program.records, program.rule, carry.lanes, carry.log
 
     def one(state: PyTree, step: Array, init_seed: Array, data_seed: Array, own: Leaves) -> PyTree:
-        numbers = program.whole(own, slots.common)
-        return plan.values(rule, state, step, init_key(init_seed), data_key(data_seed), numbers)
+        leaves = program.whole(own, slots.common)
+        return plan.values(rule, state, step, init_key(init_seed), data_key(data_seed), leaves)
 
     def append(log: Log) -> Log:
         slot = lanes.slot

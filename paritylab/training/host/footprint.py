@@ -1,7 +1,7 @@
 """How much memory runs will take, found from shapes before any of it is taken: nothing is compiled for it.
 
 The estimates are within a factor of two of what a process takes (`tests/training/test_footprint.py`). What is
-certainly small is not looked at closely.
+certainly small is not traced.
 """
 
 from collections.abc import Callable
@@ -113,7 +113,7 @@ class Footprint(NamedTuple):
 
     steps: int | float
     """Weights, gradients and activations of the lanes of one worker."""
-    look: int | float
+    validation: int | float
     """The validation points and what the network makes of them."""
     records: int | float
     """What is recorded and not fetched yet."""
@@ -124,7 +124,7 @@ class Footprint(NamedTuple):
 
     @property
     def worker(self) -> int | float:
-        return self.steps + self.look + self.records
+        return self.steps + self.validation + self.records
 
     @property
     def host(self) -> int | float:
@@ -149,7 +149,7 @@ class Footprint(NamedTuple):
 
 WAYS_OUT = {
     "steps": ("the steps of the runs side by side are", "Use a smaller batch, width or n."),
-    "look": ("the validation is", "Use fewer validation points, or a smaller width or n."),
+    "validation": ("the validation is", "Use fewer validation points, or a smaller width or n."),
     "records": ("what one program records is", "Record less."),
     "runs": ("the runs themselves are", "Use fewer seeds, or train in several parts; keep no networks."),
     "curves": ("what is recorded is", "Record less, or less often."),
@@ -159,7 +159,7 @@ WAYS_OUT = {
 def footprint(
     program: Program, own: Leaves, common: Leaves, runs: int, rows: int, step_bytes: int, workers: int = 1
 ) -> Footprint:
-    """What so many runs of a program take, each with so many rows of records; `own` are the numbers of one run.
+    """What so many runs of a program take, each with so many rows of records; `own` are the leaves of one run.
 
     Where `workers` of them take a small part of the memory that there is, they take less than is said.
     """
@@ -188,10 +188,10 @@ def footprint(
     some = jax.tree.map(
         lambda leaf: jax.ShapeDtypeStruct((at_once, *leaf.shape[1:]), leaf.dtype), (*here, carry.lanes.memory)
     )
-    look = lambda state, own, known: measure(program, state, known, own, common, rule.levels - 1)
+    validation = lambda state, own, known: measure(program, state, known, own, common, rule.levels - 1)
     return at_most._replace(
         steps=held + peak_of(jax.vmap(step), *here, keys),
-        look=peak_of(look, *some),
+        validation=peak_of(validation, *some),
         records=log + (_peak_of_records(program, *here, common) if program.records else 0),
     )
 

@@ -25,7 +25,7 @@ def choose_lanes(rule: AbstractRule, one: Leaves, platform: str) -> int:
     """How many lanes fit a rule: the fewest that are about as fast as any number would be.
 
     On a CPU that is from 8 to 128, so that what a step touches stays in cache; on a GPU it is what
-    fills the chip. The number depends on nothing but the rule, the shapes of the numbers (those of
+    fills the chip. The number depends on nothing but the rule, the shapes of the leaves (those of
     `one` run are given) and the kind of device, as the bits of a result do: not on the memory of a machine,
     which decides how many workers there are (see `footprint.py`). So a run that trains alone
     pays for all lanes of its program: little on a CPU, but on a GPU, where runs are few and large, it
@@ -39,7 +39,7 @@ def choose_lanes(rule: AbstractRule, one: Leaves, platform: str) -> int:
 
 
 def choose_block(rule: AbstractRule, one: Leaves, lanes: int, every: int, platform: str) -> int:
-    """How many rounds go by before runs are looked at closely.
+    """How many rounds go by before runs are validated.
 
     On a CPU one: a condition costs nothing there. On a GPU it costs a synchronization with the host,
     worth some steps if steps are small; but a run that seems to have ended waits for the end of the

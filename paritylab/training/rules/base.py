@@ -1,6 +1,6 @@
 """How one run goes from step to step: the pure functions that the engine knows.
 
-A rule is hashable: its numbers are passed to it, its shape is a static argument of the compiled engine.
+A rule is hashable: its leaves are passed to it, its shape is a static argument of the compiled engine.
 """
 
 import abc
@@ -16,23 +16,23 @@ class AbstractRule(abc.ABC):
     """Five pure functions of one run. The engine maps them over lanes and loops over steps."""
 
     levels: int
-    """How many levels of looking closely `measure` has; the first is cheap, only the last is decisive."""
+    """How many levels of validation `measure` has; the first is cheap, only the last is decisive."""
 
     @abc.abstractmethod
-    def init(self, key: PRNGKeyArray, numbers: Leaves) -> Any:
+    def init(self, key: PRNGKeyArray, leaves: Leaves) -> Any:
         """The state before the first step; `key` is made from the initialization seed."""
 
     @abc.abstractmethod
-    def step(self, state: Any, key: PRNGKeyArray, count: Int[Array, ""], numbers: Leaves) -> Any:
+    def step(self, state: Any, key: PRNGKeyArray, count: Int[Array, ""], leaves: Leaves) -> Any:
         """The state after step number `count`; `key` is made from the data seed and stays the same."""
 
     @abc.abstractmethod
-    def memory(self, numbers: Leaves) -> Any:
-        """What `measure` knows of a run that it has never looked at."""
+    def memory(self, leaves: Leaves) -> Any:
+        """What `measure` knows of a run that was never validated."""
 
     @abc.abstractmethod
-    def measure(self, state: Any, memory: Any, numbers: Leaves, level: int) -> tuple[Any, Any]:
-        """Statistics of the state, at a level of looking closely, and what to remember.
+    def measure(self, state: Any, memory: Any, leaves: Leaves, level: int) -> tuple[Any, Any]:
+        """Statistics of the state, at a level of validation, and what to remember.
 
         What fails at one level fails at the next. Memory makes failures quicker to find; it never
         changes the statistics of the last level.
@@ -59,5 +59,5 @@ class AbstractRoundRule(AbstractRule):
     ) -> Any:
         """The states after `every` steps from number `first`, of the lanes that are `on`.
 
-        `own` are the numbers of each lane, a row each, and `whole` completes those of one lane.
+        `own` are the leaves of each lane, a row each, and `whole` completes those of one lane.
         """

@@ -28,7 +28,7 @@ SAMPLE_STREAM, ORDER_STREAM = 2, 3
 
 @once_for_a_shape
 def network_made_by(recipe: Recipe, n: int) -> Network:
-    """The network of a recipe, without its numbers."""
+    """The network of a recipe, without its leaves."""
     return eqx.filter_eval_shape(recipe, n, key=root_key(0))
 
 
@@ -74,7 +74,7 @@ class GradientDescent(AbstractRule):
     def of(
         cls, problem: Problem, *, batch: int, validation: int, sample: int | None, float64: bool
     ) -> "GradientDescent":
-        """The rule of a problem; the problem's numbers are replaced by those passed later."""
+        """The rule of a problem; the problem's leaves are replaced by those passed later."""
         network = _network_of_scalars(problem.network, problem.distribution.n)
         return cls(split(problem)[1], network, batch, validation, sample, float64)
 
@@ -90,8 +90,8 @@ class GradientDescent(AbstractRule):
         """Draws are made in float32 whatever the precision, then cast."""
         return jax.tree.map(lambda leaf: leaf.astype(self.dtype) if eqx.is_inexact_array(leaf) else leaf, tree)
 
-    def init(self, key: PRNGKeyArray, numbers: Leaves) -> TrainingState:
-        problem = self.problem.fill(numbers)
+    def init(self, key: PRNGKeyArray, leaves: Leaves) -> TrainingState:
+        problem = self.problem.fill(leaves)
         drawn, _ = split(problem.network(problem.distribution.n, key=key))
         arrays = self._cast(tuple(jnp.asarray(array) for array in drawn))
         params, _ = self._partition(arrays)
@@ -101,8 +101,8 @@ class GradientDescent(AbstractRule):
         """The network's trainable arrays, and the rest of it."""
         return eqx.partition(self.network.fill(arrays), eqx.is_inexact_array)
 
-    def step(self, state: TrainingState, key: PRNGKeyArray, count: Int[Array, ""], numbers: Leaves) -> TrainingState:
-        problem = self.problem.fill(numbers)
+    def step(self, state: TrainingState, key: PRNGKeyArray, count: Int[Array, ""], leaves: Leaves) -> TrainingState:
+        problem = self.problem.fill(leaves)
         x, y = self._batch(problem.distribution, key, count)
         params, rest = self._partition(state.arrays)
         grads = jax.grad(mean_loss)(params, rest, problem.loss, x, y)
@@ -137,17 +137,17 @@ class GradientDescent(AbstractRule):
         """The network as a callable pytree."""
         return self.network.fill(state.arrays)
 
-    def memory(self, numbers: Leaves) -> Witnesses:
-        return first_witnesses(self._drawn_clean(numbers))
+    def memory(self, leaves: Leaves) -> Witnesses:
+        return first_witnesses(self._drawn_clean(leaves))
 
     def measure(
-        self, state: TrainingState, memory: Witnesses, numbers: Leaves, level: int
+        self, state: TrainingState, memory: Witnesses, leaves: Leaves, level: int
     ) -> tuple[Validation, Witnesses]:
         """Mistakes on the validation batch, the same for all runs of a task; labels are free of noise here."""
-        return validate(self.network_of(state), self._drawn_clean(numbers), memory, self.validation, level)
+        return validate(self.network_of(state), self._drawn_clean(leaves), memory, self.validation, level)
 
-    def _drawn_clean(self, numbers: Leaves) -> Draw:
-        distribution = self.problem.fill(numbers).distribution.clean()
+    def _drawn_clean(self, leaves: Leaves) -> Draw:
+        distribution = self.problem.fill(leaves).distribution.clean()
         return lambda key, size: self._cast(distribution.sample(key, size))
 
     def ended(self, statistics: Validation) -> Int[Array, ""]:

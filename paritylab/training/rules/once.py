@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import jax
 import numpy as np
 
-from .leaves import is_number, split
+from .leaves import is_array, split
 
 Answer = TypeVar("Answer")
 
@@ -68,16 +68,16 @@ def _seen(thing: Any) -> Any:
     """All that a trace may depend on, if it can be hashed and nothing of it is the user's."""
     if not is_ours(thing, ("paritylab.", "jax.")):
         return None
-    numbers, shape = split(thing)
-    if any(number.size > FEW for number in numbers):
+    leaves, shape = split(thing)
+    if any(number.size > FEW for number in leaves):
         return None
     # A trace may depend on the values of arrays that are numpy's.
     traced = tuple(
         (number.shape, number.dtype, number.tobytes() if isinstance(number, np.ndarray | np.generic) else None)
-        for number in numbers
+        for number in leaves
     )
     # Their texts tell 2 from 2.0, which are equal.
-    seen = shape, traced, tuple(repr(leaf) for leaf in shape.leaves if not is_number(leaf))
+    seen = shape, traced, tuple(repr(leaf) for leaf in shape.leaves if not is_array(leaf))
     try:
         hash(seen)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Any optax optimizer, with rates and decays that are numbers of the run.
+"""Any optax optimizer, with rates and decays that are leaves of the run.
 
 `Optimizer(optax.adam, rate=1e-3)` is plain Adam. A rate or a decay may be a mapping from the names
 of layers (`hidden`, `output`, `hidden.0.bias`: paths into the network, longest match wins, anything

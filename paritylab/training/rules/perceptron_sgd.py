@@ -46,7 +46,7 @@ class Rest(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What a lane trains on in one round: the sample, the order of its places, and the numbers of the run."""
+    """What a lane trains on in one round: the sample, the order of its places, and the leaves of the run."""
 
     x: Float[Array, "*lanes sample n"]
     y: Float[Array, "*lanes sample"]
@@ -62,13 +62,13 @@ class PerceptronSGD(GradientDescent, AbstractRoundRule):
     def levels(self) -> int:  # type: ignore[override]
         return 1
 
-    def init(self, key: PRNGKeyArray, numbers: Leaves) -> Any:
-        started = super().init(key, numbers)
+    def init(self, key: PRNGKeyArray, leaves: Leaves) -> Any:
+        started = super().init(key, leaves)
         return JumpState(*started, jnp.zeros((), jnp.int32), jnp.array(False))
 
-    def step(self, state: Any, key: PRNGKeyArray, count: Int[Array, ""], numbers: Leaves) -> Any:
+    def step(self, state: Any, key: PRNGKeyArray, count: Int[Array, ""], leaves: Leaves) -> Any:
         """One example, whether it asks for an update or not; what a round of jumps must be equal to."""
-        stepped = super().step(TrainingState(state.arrays, state.optimizer), key, count, numbers)
+        stepped = super().step(TrainingState(state.arrays, state.optimizer), key, count, leaves)
         return JumpState(*stepped, state.updates, state.quiet)
 
     def round(
@@ -136,10 +136,10 @@ class PerceptronSGD(GradientDescent, AbstractRoundRule):
         updates = state.updates + found.astype(jnp.int32)
         return at + jnp.where(found, place + 1, block), JumpState(arrays, optimizer, updates, state.quiet)
 
-    def memory(self, numbers: Leaves) -> Any:
+    def memory(self, leaves: Leaves) -> Any:
         return ()
 
-    def measure(self, state: Any, memory: Any, numbers: Leaves, level: int) -> tuple[Any, Any]:
+    def measure(self, state: Any, memory: Any, leaves: Leaves, level: int) -> tuple[Any, Any]:
         finite = jnp.array([jnp.all(jnp.isfinite(array)) for array in state.arrays])
         nothing = jnp.zeros((), jnp.int32)
         return Rest(Validation(nothing, nothing, jnp.all(finite)), state.quiet), memory
@@ -168,6 +168,6 @@ def check_perceptron_sgd(optimizer: Optimizer, batch: int, sample: int | None, e
         )
     if every % sample:
         raise ValueError(
-            f"PerceptronSGD are looked at after whole epochs, got every={every} with sample={sample}. "
+            f"Jumps are validated after whole epochs, got every={every} with sample={sample}. "
             f"Use, for example, every={max(1, round(every / sample)) * sample}."
         )

@@ -32,7 +32,7 @@ class Snapshot(NamedTuple):
     step: Int[Array, ""]
     init_key: PRNGKeyArray
     data_key: PRNGKeyArray
-    numbers: Leaves
+    leaves: Leaves
 
     @property
     def network(self) -> Any:
@@ -41,11 +41,11 @@ class Snapshot(NamedTuple):
     @property
     def first_network(self) -> Any:
         """The network before the first step, drawn again."""
-        return self.rule.network_of(self.rule.init(self.init_key, self.numbers))
+        return self.rule.network_of(self.rule.init(self.init_key, self.leaves))
 
     @property
     def distribution(self) -> AbstractDistribution:
-        return self.rule.problem.fill(self.numbers).distribution
+        return self.rule.problem.fill(self.leaves).distribution
 
     def fresh(self, points: int) -> tuple[Float[Array, "points n"], Float[Array, " points"]]:
         """Examples that no step has seen, other ones at every step, labels free of noise."""
@@ -78,7 +78,7 @@ class FreshLoss(AbstractRecord):
 
     def __call__(self, snapshot: Snapshot) -> Array:
         x, y = snapshot.fresh(self.points)
-        loss = snapshot.rule.problem.fill(snapshot.numbers).loss
+        loss = snapshot.rule.problem.fill(snapshot.leaves).loss
         return jnp.mean(jax.vmap(loss)(y, outputs(snapshot.network, x)))
 
 
@@ -124,8 +124,8 @@ class ValidationError(AbstractRecord):
 
     def __call__(self, snapshot: Snapshot) -> Array:
         rule = snapshot.rule
-        nothing = rule.memory(snapshot.numbers)
-        seen, _ = rule.measure(snapshot.state, nothing, snapshot.numbers, rule.levels - 1)
+        nothing = rule.memory(snapshot.leaves)
+        seen, _ = rule.measure(snapshot.state, nothing, snapshot.leaves, rule.levels - 1)
         if rule.validation == 0 or not isinstance(seen, Validation):
             raise ValueError(
                 "A `ValidationError` needs validation points, which there are none of here; use `FreshError`."
@@ -201,7 +201,7 @@ class ErrorsByPart(AbstractRecord):
         if not isinstance(mixture, Mixture):
             raise ValueError(f"`ErrorsByPart` is for mixtures, got {type(mixture).__name__}; use `FreshError`.")
         key = jr.fold_in(jr.fold_in(snapshot.data_key, RECORD_STREAM), snapshot.step)
-        loss = rule.problem.fill(snapshot.numbers).loss
+        loss = rule.problem.fill(snapshot.leaves).loss
 
         def lot(part: int, key: PRNGKeyArray) -> Array:
             x, y = Encoded(mixture.parts[part], encoding).sample(key, self.together)
@@ -231,7 +231,7 @@ class LayerDrift(AbstractRecord):
 
 
 class Parameters(AbstractRecord):
-    """All trained numbers of a network in one row, in the order of its arrays."""
+    """All trained leaves of a network in one row, in the order of its arrays."""
 
     name = "parameters"
 
@@ -269,9 +269,9 @@ class RecordPlan:
     every: int
 
     def values(
-        self, rule: Any, state: Any, step: Array, init_key: PRNGKeyArray, data_key: PRNGKeyArray, numbers: Leaves
+        self, rule: Any, state: Any, step: Array, init_key: PRNGKeyArray, data_key: PRNGKeyArray, leaves: Leaves
     ) -> dict[str, Array]:
-        snapshot = Snapshot(rule, state, step, init_key, data_key, numbers)
+        snapshot = Snapshot(rule, state, step, init_key, data_key, leaves)
         return {record.name: record(snapshot) for record in self.records}
 
     def capacity(self, values: PyTree, lanes: int) -> int:

@@ -4,7 +4,7 @@ The whole batch is 8,192 points, and a run is asked every ten steps. So it is as
 
 - `witnesses`: 16 points of the run's own, at first the first of the batch, which a network that knows
   nothing passes once in 2**16 times; then those of least margin, each among its neighbours, when it
-  was last looked at more closely. A network that is almost right can stay almost right for thousands
+  was last validated on a higher level. A network that is almost right can stay almost right for thousands
   of steps; the points that it still gets wrong are mostly among those;
 - `second level`: the first 512 points;
 - `all`: the whole batch. Only this level can say yes; any level can say no.
@@ -52,7 +52,7 @@ def first_witnesses(draw: Draw) -> Witnesses:
 
 
 def validation_levels(validation: int) -> tuple[str, ...]:
-    """The levels that a validation batch of this size has; the last one looks at all of it."""
+    """The levels that a validation batch of this size has; the last one takes all of it."""
     if validation <= FIRST_DRAW:
         return ("all",)
     return ("witnesses", *(("second level",) if validation > SECOND_LEVEL else ()), "all")

@@ -18,11 +18,11 @@ from ...targets import Symmetric
 from .records import AbstractRecord, Snapshot
 
 LARGEST_CUBE = 12
-"""Up to this n the movement of the embedding is looked at on every point."""
+"""Up to this n the movement of the embedding is measured on every point."""
 
 
 def _target(distribution: Any) -> Symmetric:
-    """The symmetric function below all changes of the law."""
+    """The symmetric function below all wrappers of the distribution."""
     while hasattr(distribution, "base"):
         distribution = distribution.base
     if not isinstance(getattr(distribution, "target", None), Symmetric):
