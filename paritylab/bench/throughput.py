@@ -1,6 +1,6 @@
-"""`paritylab bench`: steps per second over all runs, ours and the alternatives in one process.
+"""Steps per second over all runs, of the lab and its alternatives, in one process (`paritylab bench`).
 
-The engines take turns, round by round, so that a machine that slows down slows all of them; the
+The engines take turns, round by round, so that a slower machine slows all of them; the
 median round counts. Every engine draws its own data inside the measured time.
 """
 
@@ -96,7 +96,7 @@ def sgemm(size: int = 2048) -> float:
 
 
 def machine() -> dict[str, Any]:
-    """What the numbers were measured on."""
+    """The machine and the versions of its software."""
     processor = next(
         (line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.machine()
     )

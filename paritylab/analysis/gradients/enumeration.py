@@ -1,8 +1,8 @@
-"""Every example that a distribution can give, in float64 and in blocks that fit into memory.
+"""The support of a distribution in float64, in blocks that fit into memory.
 
-`support()` of a distribution lists all of them at once, with probabilities in float32. Here the same laws
-are walked through block by block, and probabilities are computed in float64 from the numbers that define
-the law. A law that this module does not know is asked for its `support()`.
+`support()` of a distribution lists all of them at once, with probabilities in float32. Here the
+support is visited block by block, and probabilities are computed in float64 from the parameters of the
+distribution. Types that this module does not know fall back to `support()`.
 """
 
 from collections.abc import Iterator
