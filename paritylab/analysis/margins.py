@@ -18,7 +18,7 @@ from ..demands import check_whole, echo
 from ..runtime import check_memory
 
 ROUNDING = 64 * np.finfo(np.float64).eps
-"""What a length may be off by, relative to the longest point and the square root of the number of terms."""
+"""The error of a length, relative to the longest point and the square root of the number of terms."""
 
 
 class Margin(NamedTuple):
@@ -255,15 +255,15 @@ class Drift(NamedTuple):
     """A recorded run beside the bounds of symmetry's Lemma 4."""
 
     moved_bound: Float[np.ndarray, " times"]
-    """How far an embedded point may have moved by each time."""
+    """The bound on the distance that an embedded point has moved, at each time."""
     norm_bound: Float[np.ndarray, " times"]
-    """How long (M, b) may be at each time."""
+    """The bound on |(M, b)| at each time."""
     updates_bound: float
-    """After how many updates training has ended."""
+    """The bound on the number of updates."""
     violations: Bool[np.ndarray, " times"]
     """Where one of the three is exceeded."""
     unmet: tuple[str, ...]
-    """Assumptions of the lemma that this run does not meet, as sentences; the bounds promise nothing then."""
+    """Assumptions of the lemma that this run does not meet, as sentences; the bounds guarantee nothing then."""
 
 
 def check_drift(

@@ -20,10 +20,10 @@ from .cases import CASES as CASES, Case, Timed
 from .jax_engines import engine, engine_lanes, plain, plain_models
 
 SECONDS = 0.8
-"""About how long one measurement of an alternative lasts: from half to twice this."""
+"""The duration of one measurement of an alternative, within a factor of two."""
 
 Engine = Callable[[], Timed]
-"""One round. Ready when it is made: what compiles or warms up is not timed."""
+"""One round, compiled and warmed up beforehand."""
 
 
 def engines(case: Case) -> dict[str, tuple[Engine, int]]:

@@ -22,7 +22,7 @@ from .discrepancy import ROUNDED_UP, best_unit_bounds, sigmoid_integrals
 
 CERTIFICATE_STREAM = 5
 MOMENTS = ("bound", "correlation", "mean_size", "mean_square")
-"""What the entries of a `CorrelationCertificate` are."""
+"""The entries of a `CorrelationCertificate`."""
 
 
 class CorrelationCertificate(AbstractRecord):

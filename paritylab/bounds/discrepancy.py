@@ -24,7 +24,7 @@ LARGEST_SORTED_HALF = 20
 
 CELLS = 600
 STEPS_PER_WEIGHT = 32
-"""Sums of n weights are put on a lattice with so many times n steps for |w|_1."""
+"""The lattice has this times n steps for |w|_1."""
 UNITS_TOGETHER = 64
 ROUNDED_UP = 1.001
 
@@ -264,7 +264,7 @@ class Tails(NamedTuple):
 
     masses: Float[Array, " lattice"]
     table: Float[Array, " lattice"]
-    """What lies at a step or above."""
+    """The mass at a step or above."""
     size: Float[Array, ""]
     """|w|_1."""
     scale: Float[Array, ""]

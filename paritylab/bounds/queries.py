@@ -63,7 +63,7 @@ def spectral_dimension(table: Float[np.ndarray, "functions functions"]) -> float
 
 
 def correlated_members(*, tolerance: int | float, largest_eigenvalue: int | float = 1.0) -> Bound:
-    """How many members of a family one query in [-1, 1] can correlate with by more than the tolerance.
+    """The number of members of a family with which one query in [-1, 1] can correlate by more than the tolerance.
 
     At most (largest eigenvalue of the Gram matrix) / tolerance^2: hidden-progress, Appendix A.1.
 

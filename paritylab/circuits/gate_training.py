@@ -48,7 +48,7 @@ class Couples(NamedTuple):
     """<w, p> with p the forward pattern; on the backward one it is the negative."""
     signs: Any  # gates, 1, width
     forward: Any  # gates, 2
-    """By how much a unit of sign +1 moves per step towards larger outputs, at the forward pattern."""
+    """The motion per step of a unit of sign +1 towards larger outputs, at the forward pattern."""
     backward: Any
 
 
@@ -218,11 +218,11 @@ class Moves(NamedTuple):
     velocity: Float[np.ndarray, "couples width"]
     free: Bool[np.ndarray, "couples 2"]
     swings: Bool[np.ndarray, "couples width"]
-    """Units drawn back to zero from both sides, and near it: they go to and fro for ever."""
+    """Units near zero that are drawn back from both sides: they oscillate for ever."""
     band: Float[np.ndarray, "couples 2"]
-    """How far a step takes them on either side."""
+    """The length of a step on either side."""
     jump: Float[np.ndarray, " couples"]
-    """The number of steps that can be made at once; infinite where nothing but swinging is left."""
+    """The number of steps that can be made at once; infinite where only oscillation is left."""
 
     def after(self, jump: Float[np.ndarray, " moving"], which: Bool[np.ndarray, " couples"]) -> np.ndarray:
         """The places after that many steps. A swinging unit turns on a circle as long as the two bands together."""

@@ -25,7 +25,7 @@ class LearnedCircuit:
 
     trained: tuple[TrainedGates, ...]
     occurs: tuple[Bool[np.ndarray, "_ 4"], ...]
-    """Which patterns the gates of each level saw."""
+    """The patterns that occurred at the gates of each level."""
 
     @property
     def network(self) -> GateNetwork:

@@ -171,7 +171,7 @@ def _within(points: int) -> np.uint64:
 
 
 def _counts(first: np.ndarray, second: np.ndarray, points: int) -> Four:
-    """How often each pattern occurs among so many points."""
+    """The count of each pattern among `points` examples."""
     of_first, of_second, of_both = (
         np.bitwise_count(each).sum(axis=1, dtype=np.int64) for each in (first, second, first & second)
     )

@@ -46,7 +46,7 @@ class GateTables:
     """E[y]"""
     route: str
     samples: int | None = None
-    """How many examples these are averages over; None where they are exact."""
+    """The number of examples averaged over; None where the tables are exact."""
 
     @property
     def mean(self) -> Float[np.ndarray, " gates"]:

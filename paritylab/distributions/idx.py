@@ -21,7 +21,7 @@ BYTES = 8
 """The code of unsigned bytes, the one type of entry that the digits have."""
 MOST_AXES = 3
 LARGEST = 2**26
-"""Bytes that a file may unpack to. The largest of MNIST has 47,040,016, and one of CIFAR-10 30,730,000."""
+"""The most bytes of a decompressed file. The largest of MNIST has 47,040,016, and one of CIFAR-10 30,730,000."""
 
 
 def contents(path: Path, read: Callable[[BufferedIOBase], bytes]) -> bytes:
@@ -56,10 +56,10 @@ def _gzip_stream(file: BufferedIOBase, name: str) -> Iterator[BufferedIOBase]:
 def idx_bytes(file: BufferedIOBase) -> bytes:
     """An idx file up to the length in its header and one byte more; of another file the first bytes."""
     head = file.read(4 + 4 * MOST_AXES)
-    return head + file.read(max(0, min(asked_for(head), LARGEST) + 1 - len(head)))
+    return head + file.read(max(0, min(implied_length(head), LARGEST) + 1 - len(head)))
 
 
-def asked_for(head: bytes) -> int:
+def implied_length(head: bytes) -> int:
     """The length in bytes that the header of an idx file implies; 0 if it is none."""
     if len(head) < 4 or head[:2] != b"\0\0" or head[2] != BYTES or not 1 <= head[3] <= MOST_AXES:
         return 0
@@ -77,7 +77,7 @@ def parse_idx(data: bytes, name: str) -> UInt8[np.ndarray, "..."]:
     >>> parse_idx(bytes([0, 0, 8, 1, 0, 0, 0, 3, 5, 0, 4]), "labels").tolist()
     [5, 0, 4]
     """
-    whole = asked_for(data)
+    whole = implied_length(data)
     if not whole:
         raise ValueError(
             f"{name} is not an idx file of bytes: it begins with {data[:4].hex(' ') or 'nothing'}, and should with "

@@ -15,7 +15,7 @@ from ..runtime import check_memory
 from .base import AbstractDistribution, Examples, Support, check_distribution, check_draw
 
 CHUNK = 2**12
-"""Examples of a growing sample are drawn so many at a time: one program to compile."""
+"""Examples of a growing sample per draw: one program to compile."""
 
 
 class Points(AbstractDistribution):

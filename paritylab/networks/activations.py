@@ -107,7 +107,7 @@ class OscillatingPolynomial(AbstractOfDegree):
     """The polynomial of degree k through (k, +1), (k - 2, -1), ..., (-k, (-1)**k).
 
     In Newton's form: with j = (k - z) / 2 it is the sum over i <= k of (-2)**i binom(j, i), because
-    (-1)**j = (1 - 2)**j at the whole numbers j = 0, ..., k.
+    (-1)**j = (1 - 2)**j at the integers j = 0, ..., k.
     """
 
     k: Int[Array | np.ndarray, "*runs"]

@@ -39,7 +39,7 @@ class Frozen(eqx.Module):
 
     bits: PyTree
     frozen: tuple[bool, ...] = eqx.field(static=True)
-    """Which leaves are bits of numbers; others may look like them, as those of a `Frozen` inside do."""
+    """The leaves that are frozen; other leaves may have the same dtype, as those of a nested `Frozen`."""
 
     def __init__(self, tree: PyTree):
         arrays, rest = eqx.partition(tree, eqx.is_inexact_array)

@@ -80,7 +80,7 @@ class PolynomialWindow:
         return sum(math.comb(self.pairs, size) for size in range(1, self.degree + 1))
 
     def value(self, count: int) -> int:
-        """p(C), a whole number: by Newton's formula (1 - 2)^C = sum over j of (-2)^j binom(C, j), shifted."""
+        """p(C), an integer: by Newton's formula (1 - 2)^C = sum over j of (-2)^j binom(C, j), shifted."""
         shifted = count - self.start
         terms = ((-2) ** j * _binomial(shifted, j) for j in range(self.degree + 1))
         return (-1) ** self.start * sum(terms)

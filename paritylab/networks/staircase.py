@@ -46,7 +46,7 @@ class Staircase(eqx.Module):
 
     Smooth units have the steeper stairs of Lemma 1, weights and biases times 5, or they would blur neighbouring |x|:
     at n = 20 the margin of parity is 12 times smaller with GeLU units of slope 1 than with ReLU units. Those of
-    sigmoids rise between whole numbers: biases 5/2, -5/2, ...
+    sigmoids rise between integers: biases 5/2, -5/2, ...
 
     - `width`: the number of hidden units; n + 3 if not given. The experiments of the paper have 4n + 3. A ReLU
       unit after the first n + 3 has a bias of at most -(n + 2): it is silent on every point whose coordinates

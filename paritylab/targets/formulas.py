@@ -19,7 +19,7 @@ class Token(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """The gates of a subtree, level by level from its top, and how many inputs it has."""
+    """The gates of a subtree, level by level from its top, and its number of inputs."""
 
     levels: tuple[tuple[str, ...], ...]
     inputs: int

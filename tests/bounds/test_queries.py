@@ -1,4 +1,4 @@
-"""Orthogonality by enumeration, and the bound on queries against an oracle that says as little as it may."""
+"""Orthogonality by enumeration, and the bound on queries against an adversarial oracle."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""The promises of theorems: their arithmetic by a second route, and small runs that must keep them."""
+"""Upper bounds: their arithmetic by a second route, and small runs that must satisfy them."""
 
 import functools
 import itertools

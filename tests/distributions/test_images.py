@@ -1,4 +1,4 @@
-"""Images from files, patches of them, and what is said of folders without."""
+"""Images from files, patches of them, and errors of folders without them."""
 
 import gzip
 import os

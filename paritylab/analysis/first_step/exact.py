@@ -150,7 +150,7 @@ class FirstStepQuality(NamedTuple):
     """The quantities of learning-parities, Lemma 9, of one neuron, and the deviation of its Lemma 8."""
 
     alpha: Float[np.ndarray, " k"]
-    """sqrt(n) E[y x_j sigma'] for j in A; Lemma 9 says within C_1 sqrt(n) / u of a number in [1/4, 1]."""
+    """sqrt(n) E[y x_j sigma'] for j in A; by Lemma 9 within C_1 sqrt(n) / u of a number in [1/4, 1]."""
     outside: float
     """max over j outside A of |E[y x_j sigma']|; times u it is C_2 / (n - 1) in Lemma 9."""
     bias: float
@@ -206,5 +206,5 @@ def _check(weights: Integer[np.ndarray, " n"], support: Sequence[int]) -> None:
     if not np.all(np.abs(weights) <= 1):
         raise ValueError(
             f"The first step of learning-parities needs weights in -1, 0, 1, got {weights[np.abs(weights) > 1][0]}; "
-            "for other whole numbers use `gradient_by_sums`."
+            "for other integers use `gradient_by_sums`."
         )

@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from ...cube import random_signs, sign_of_parity
 
 CHUNK = 2**16
-"""Queries at a time, at the most."""
+"""The most queries at a time."""
 
 Query = Callable[[Float[Array, " n"]], Float[Array, ""]]
 
@@ -34,7 +34,7 @@ class Heavy:
 
     subset: tuple[int, ...]
     coefficient: float
-    """As estimated; with the confidence that was asked for, all are within half the threshold of the truth."""
+    """The estimate; with the given confidence, all are within half the threshold of the truth."""
 
 
 def heavy_coefficients(

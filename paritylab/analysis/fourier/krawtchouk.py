@@ -29,7 +29,7 @@ class SymmetricSpectrum:
 
     n: int
     coefficients: Float[np.ndarray, " levels"]
-    """Of one subset of each size 0..n."""
+    """The coefficient of one subset of each size 0..n."""
     weight: Float[np.ndarray, " levels"]
     """The sum of squares over all subsets of each size."""
 

@@ -21,7 +21,7 @@ DENSE, TOGETHER, TURNED = 4, 2, 5
 Fewer are more passes over the table, more are more arithmetic.
 """
 EXACT = {np.float32: 2**24, np.float64: 2**53}
-"""Whole numbers up to here are exact in floating point: a Boolean function's sums in float32 to n = 24."""
+"""Integers up to here are exact in floating point: a Boolean function's sums in float32 to n = 24."""
 
 HADAMARD = np.array([[1.0, 1.0], [1.0, -1.0]])
 
@@ -44,7 +44,7 @@ def walsh_hadamard(table: np.ndarray | Array, *, donate: bool = False) -> np.nda
     if isinstance(table, jax.Array):
         return _on_device(table, None, donate)
     if table.dtype.kind in "biu":
-        return _whole_numbers(table, n)
+        return _integers(table, n)
     return _of_numpy(table, None)
 
 
@@ -81,7 +81,7 @@ def coordinates_of(table: np.ndarray | Array) -> int:
 
 def _of_numpy(table: np.ndarray, factors: Sequence[np.ndarray] | None) -> np.ndarray:
     if table.dtype not in (np.float32, np.float64):
-        raise ValueError(f"A table holds float32, float64 or whole numbers, got {table.dtype}. Convert it.")
+        raise ValueError(f"A table holds float32, float64 or integers, got {table.dtype}. Convert it.")
     with jax.enable_x64(table.dtype == np.float64):
         # No one else holds the copy on the device, so it may be overwritten.
         return np.asarray(_on_device(jnp.array(table), factors, donate=True))
@@ -94,7 +94,7 @@ def _on_device(table: Array, factors: Sequence[np.ndarray] | None, donate: bool)
         return (_donated if donate else _kept)(table, given, jax.default_backend() != "cpu")
 
 
-def _whole_numbers(table: np.ndarray, n: int) -> np.ndarray:
+def _integers(table: np.ndarray, n: int) -> np.ndarray:
     """In floating point if that holds every possible sum exactly; else as int64, level by level."""
     largest = max(abs(int(table.max(initial=0))), abs(int(table.min(initial=0))))
     for dtype, exact in EXACT.items():

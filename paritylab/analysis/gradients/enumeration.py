@@ -94,7 +94,7 @@ def cube_blocks(n: int) -> Iterator[Float[np.ndarray, "points {n}"]]:
         raise ValueError(
             f"Enumeration visits all 2**n points and takes n <= {LARGEST_ENUMERATION}, got n={n}, whose points alone "
             f"would be {8 * n * 2.0**n / 2**30:.3g} GiB. For one neuron and a parity on uniform points use "
-            "`gradient_by_sums` (whole-number weights), `gradient_of_threshold` (real weights), "
+            "`gradient_by_sums` (integer weights), `gradient_of_threshold` (real weights), "
             "`gradient_of_sinusoid` or `gradient_of_polynomial`."
         )
     for start in range(0, 2**n, BLOCK):

@@ -29,7 +29,7 @@ Route = Literal["sinusoid", "polynomial", "enumeration", "sums", "integral"]
 
 QUICK_ENUMERATION = 22
 KINKS = ((relu, ((0.0, 1.0),)), (relu6, ((0.0, 1.0), (6.0, -1.0))))
-"""Where the slopes of piecewise linear activations jump, and by how much."""
+"""The kinks of piecewise linear activations: places and jumps of the slope."""
 
 
 class Routed(NamedTuple):

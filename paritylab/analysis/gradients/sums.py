@@ -29,7 +29,7 @@ class Group(NamedTuple):
     member: bool
     size: int
     place: np.ndarray
-    """Which coordinates they are."""
+    """The coordinates of the group."""
 
 
 def signed_masses(
@@ -97,7 +97,7 @@ def _gradient(
     if kind is object:
         if not np.all(slope == np.round(slope)):
             raise ValueError(
-                "Exact sums need an activation whose slopes are whole numbers, got slopes like "
+                "Exact sums need an activation whose slopes are integers, got slopes like "
                 f"{slope[slope % 1 != 0][0]}; use `gradient_by_sums`."
             )
         slope = np.array([int(each) for each in slope], object)
@@ -114,7 +114,7 @@ def _gradient(
 
 def _groups(weights: Integer[np.ndarray, " n"], support: Sequence[int]) -> list[Group]:
     if not np.issubdtype(weights.dtype, np.integer):
-        raise ValueError(f"Sums need whole-number weights, got {weights.dtype}; for real ones use `thresholds`.")
+        raise ValueError(f"Sums need integer weights, got {weights.dtype}; for real ones use `thresholds`.")
     member = members(len(weights), support)
     pairs, place = np.unique(np.stack([weights, member.astype(weights.dtype)]), axis=1, return_inverse=True)
     return [

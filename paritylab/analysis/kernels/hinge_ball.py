@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 MOST_ITERATIONS = 80
 TO_THE_EDGE = (0.995, 0.9, 0.7)
-"""How much of the way to the nearest wall a step goes; where the first ends too early, the next one tries."""
+"""Fractions of the longest feasible step, tried in turn."""
 
 
 class HingeOptimum(NamedTuple):

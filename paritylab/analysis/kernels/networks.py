@@ -22,7 +22,7 @@ from ..margins import maximal_margin
 Points = Num[Any, "points n"]
 
 BLOCK_BYTES, LARGEST_BYTES = 2**28, 2**33
-"""How much of the gradients one call computes, and how much of them is held at all."""
+"""Bytes of gradients computed per call, and held in all."""
 
 
 def tangent_kernel(
