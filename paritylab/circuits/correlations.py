@@ -21,7 +21,7 @@ from .tables import GateTables, GateTarget, gate_tables
 ROUNDING = 1e-9
 """Differences of float64 sums below this count as none."""
 HOPELESS = 1e12
-"""Sample sizes above this are called infeasible."""
+"""Sample sizes above this are infeasible."""
 
 
 def node_correlations(circuit: TreeCircuit, tables: GateTables) -> tuple[Float[np.ndarray, " _"], ...]:
