@@ -1,4 +1,4 @@
-"""WHAT CAME OUT, exactly: Fourier analysis, population gradients, margins, kernels."""
+"""Exact analysis: Fourier spectra, population gradients, margins, kernels."""
 
 from .first_step.exact import (
     FirstStep as FirstStep,
@@ -71,7 +71,7 @@ from .gradients.routes import (
 from .gradients.sums import (
     exact_gradient_by_sums as exact_gradient_by_sums,
     gradient_by_sums as gradient_by_sums,
-    signed_law as signed_law,
+    signed_masses as signed_masses,
 )
 from .gradients.symmetric_zeros import (
     zero_by_symmetry as zero_by_symmetry,

@@ -1,4 +1,4 @@
-"""How far apart does an embedding hold the two classes, and what follows from it for the perceptron?
+"""The maximal margin of an embedding, with a certificate, and the perceptron bounds that follow from it.
 
 The margin of a labelled finite set is the largest gamma such that some unit vector w has
 y w . v >= gamma on all of it. It is at the same time the distance from the origin to the convex hull
@@ -18,11 +18,11 @@ from ..demands import check_whole, echo
 from ..runtime import check_memory
 
 ROUNDING = 64 * np.finfo(np.float64).eps
-"""What a length may be off by, relative to the longest point and the square root of the number of terms."""
+"""The error of a length, relative to the longest point and the square root of the number of terms."""
 
 
 class Margin(NamedTuple):
-    """The maximal margin of a labelled set, and what proves it."""
+    """The maximal margin of a labelled set, with its certificate."""
 
     separable: bool
     """Whether some w has y w . v > 0 on all points; proven by `weights` if true, by `multipliers` if not."""
@@ -42,12 +42,12 @@ class Margin(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """How much the two sides leave open."""
+        """The duality gap."""
         return self.dual - self.primal
 
     @property
     def support(self) -> Bool[np.ndarray, " points"]:
-        """Which points have a positive multiplier."""
+        """The mask of the support vectors."""
         return self.multipliers > 0
 
 
@@ -70,7 +70,7 @@ def maximal_margin(points: Num[np.ndarray, "points dimension"], labels: Num[np.n
         return _no_margin(signed, np.full(len(signed), 1 / len(signed)))
     rounding = ROUNDING * longest * math.sqrt(signed.size)
     best = _nearest_point(signed, longest, rounding)
-    # The second look works at the scale of the margin itself, where the first lost digits to that of the points.
+    # The second pass works at the scale of the margin itself, where the first lost digits to that of the points.
     if rounding < best.dual < longest / 10:
         best = min(best, _nearest_point(signed, best.dual, rounding), key=lambda found: found.gap)
     return best if best.primal > rounding else _no_margin(signed, best.multipliers)
@@ -115,7 +115,7 @@ def _certified(
     multipliers: Float[np.ndarray, " points"],
     direction: Float[np.ndarray, " dimension"] | None = None,
 ) -> Margin:
-    """What a convex combination and a direction prove; the combination itself is a direction, too."""
+    """The bounds certified by a convex combination and a direction, which may be the combination itself."""
     nearest = multipliers @ signed
     dual = float(np.linalg.norm(nearest))
     direction = nearest if direction is None else direction
@@ -150,7 +150,7 @@ def perceptron_bound(radius: int | float, margin: int | float) -> float:
 
 
 class PerceptronBounds(NamedTuple):
-    """What the modified perceptron does at most, and what it reaches at least."""
+    """The most updates of the modified perceptron, and the least margin that it attains."""
 
     updates: float
     margin: float
@@ -181,7 +181,7 @@ def _positive(**numbers: int | float) -> None:
 
 
 def symmetric_embedding(n: int) -> Float[np.ndarray, "{n+1} {n+4}"]:
-    """The n + 1 points to which the start of symmetry's network maps the cube, one per weight, lifted.
+    """The n + 1 points to which symmetry's network maps the cube at initialization, one per weight, lifted.
 
     All weights are 1 and the biases 1, 0, -1, ..., -(n+1) (symmetry, Section 3.1), so that unit j is
     ReLU(|x| + 1 - j), j = 0, ..., n + 2, with |x| the number of bits that are 1; the last two are 0.
@@ -255,15 +255,15 @@ class Drift(NamedTuple):
     """A recorded run beside the bounds of symmetry's Lemma 4."""
 
     moved_bound: Float[np.ndarray, " times"]
-    """How far an embedded point may have moved by each time."""
+    """The bound on the distance that an embedded point has moved, at each time."""
     norm_bound: Float[np.ndarray, " times"]
-    """How long (M, b) may be at each time."""
+    """The bound on |(M, b)| at each time."""
     updates_bound: float
-    """After how many updates training has ended."""
+    """The bound on the number of updates."""
     violations: Bool[np.ndarray, " times"]
     """Where one of the three is exceeded."""
     unmet: tuple[str, ...]
-    """Assumptions of the lemma that this run does not meet, as sentences; the bounds promise nothing then."""
+    """Assumptions of the lemma that this run does not meet, as sentences; the bounds guarantee nothing then."""
 
 
 def check_drift(
@@ -277,7 +277,7 @@ def check_drift(
     step: int | float,
     radii: Num[np.ndarray, " times"] | None = None,
 ) -> Drift:
-    """Holds a recorded run of both layers against the drift bounds of symmetry's Lemma 4.
+    """Compare a recorded run of both layers with the drift bounds of symmetry's Lemma 4.
 
     After t updates (not examples seen) with beta = R^2 h, starting from M = 0 and b = 0: no embedded
     point has moved more than 2 sqrt(6) R_X^2 h^2 R t^(3/2) (the square on R_X is lost in print);

@@ -1,8 +1,10 @@
+"""The workloads of `paritylab bench`."""
+
 from typing import NamedTuple
 
 
 class Case(NamedTuple):
-    """A size of the work: two-layer ReLU networks on an (n, k)-parity, hinge loss, SGD."""
+    """A workload: two-layer ReLU networks on an (n, k)-parity, hinge loss, SGD."""
 
     n: int
     k: int
@@ -17,6 +19,8 @@ class Case(NamedTuple):
 
 
 class Timed(NamedTuple):
+    """A measurement."""
+
     seconds: float
     steps: int
     """Steps over all models."""

@@ -1,4 +1,4 @@
-"""The same work in JAX: `vmap` and `scan` as one would write them by hand, and the engine of the lab."""
+"""The workload in JAX: hand-written `vmap` and `scan`, and the engine of the lab."""
 
 import time
 from collections.abc import Callable
@@ -18,13 +18,13 @@ from ..training.train import plan
 from .cases import EVERY, VALIDATION, Case, Timed
 
 ENGINE_SECONDS, VALIDATED_SECONDS = 2.0, 6.0
-"""How long the lab's engine works in a round: longer where runs are looked at, as those that learn are replaced."""
+"""Seconds per round of the lab's engine: longer with validation, as runs that learn are replaced."""
 
 Parameters = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
 
 
 def plain_models(case: Case, *, validate: bool) -> int:
-    """How many models plain JAX trains side by side: 128 on a CPU, 16,384 on a GPU where they fit."""
+    """The number of models that plain JAX trains side by side: 128 on a CPU, 16,384 on a GPU where they fit."""
     if jax.default_backend() == "cpu":
         return 128
     points = VALIDATION if validate else case.batch
@@ -65,7 +65,7 @@ def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
         gradients = jax.grad(loss)(parameters, random_signs(jr.fold_in(key, count), case.batch, case.n))
         return (jax.tree.map(lambda p, g: p - case.rate * g, parameters, gradients), key), None
 
-    def looked(carry: tuple[Parameters, jax.Array], first: jax.Array, points: jax.Array) -> Any:
+    def validated(carry: tuple[Parameters, jax.Array], first: jax.Array, points: jax.Array) -> Any:
         carry, _ = jax.lax.scan(step, carry, first + jnp.arange(EVERY))
         return carry, jnp.all(_outputs(carry[0], points) * _label(case, points) > 0)
 
@@ -73,7 +73,7 @@ def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
         if not validate:
             return jax.lax.scan(step, (parameters, key), jnp.arange(steps))
         return jax.lax.scan(
-            lambda carry, i: looked(carry, i * EVERY, points), (parameters, key), jnp.arange(steps // EVERY)
+            lambda carry, i: validated(carry, i * EVERY, points), (parameters, key), jnp.arange(steps // EVERY)
         )
 
     compiled = jax.jit(jax.vmap(run, in_axes=(0, 0, None, None)), static_argnums=3)
@@ -99,7 +99,7 @@ def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
 def engine(case: Case, *, validate: bool) -> Callable[[], Timed]:
     """The lab's engine with more runs than it can finish, stopped after a while; counts the steps that runs took.
 
-    Runs that learn make room for others, as in any use of it.
+    Runs that learn are replaced by others, as in any use of it.
     """
     task = pl.Uniform(pl.Parity(case.n, range(case.k)))
     options: dict[str, Any] = {"every": EVERY} if validate else {"validation": 0, "every": 500}

@@ -1,6 +1,6 @@
-"""`paritylab bench`: steps per second over all runs, ours and the alternatives in one process.
+"""Steps per second over all runs, of the lab and its alternatives, in one process (`paritylab bench`).
 
-The engines take turns, round by round, so that a machine that slows down slows all of them; the
+The engines take turns, round by round, so that a slower machine slows all of them; the
 median round counts. Every engine draws its own data inside the measured time.
 """
 
@@ -20,10 +20,10 @@ from .cases import CASES as CASES, Case, Timed
 from .jax_engines import engine, engine_lanes, plain, plain_models
 
 SECONDS = 0.8
-"""About how long one measurement of an alternative lasts: from half to twice this."""
+"""The duration of one measurement of an alternative, within a factor of two."""
 
 Engine = Callable[[], Timed]
-"""One round. Ready when it is made: what compiles or warms up is not timed."""
+"""One round, compiled and warmed up beforehand."""
 
 
 def engines(case: Case) -> dict[str, tuple[Engine, int]]:
@@ -96,7 +96,7 @@ def sgemm(size: int = 2048) -> float:
 
 
 def machine() -> dict[str, Any]:
-    """What the leaves were measured on."""
+    """The machine and the versions of its software."""
     processor = next(
         (line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.machine()
     )

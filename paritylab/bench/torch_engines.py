@@ -1,4 +1,4 @@
-"""The same work in PyTorch: a plain loop over one model, and `torch.func.vmap` over many."""
+"""The workload in PyTorch: a plain loop over one model, and `torch.func.vmap` over many."""
 
 import time
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def _loss(parameters: list[torch.Tensor], x: torch.Tensor, y: torch.Tensor) -> t
 
 
 def loop(case: Case) -> Callable[[int], Timed]:
-    """What people write: one model, autograd, an optimizer."""
+    """The usual loop: one model, autograd, an optimizer."""
     parameters = [each.requires_grad_() for each in _parameters(case)]
     optimizer = torch.optim.SGD(parameters, lr=case.rate)
 

@@ -1,4 +1,4 @@
-"""WHAT CANNOT BE, and what is promised: bounds with their assumptions checked one by one."""
+"""Lower and upper bounds of the papers, with their assumptions checked one by one."""
 
 from .base import (
     Assumption as Assumption,

@@ -1,10 +1,11 @@
-"""What every bound says: a number, what it rests on, and a sentence for people."""
+"""The value of a bound, its assumptions, and a sentence that states it."""
 
 import dataclasses
 import math
 from typing import Literal, NamedTuple
 
 from ..demands import check_number, check_whole
+from ..targets.parity import check_size
 
 Side = Literal["at least", "at most"]
 
@@ -70,7 +71,7 @@ class Bound:
 
 
 def number(value: int | float) -> str:
-    """A number as a sentence shows it: four digits, and no exponent where it is small and whole.
+    """A number formatted for a sentence: four digits, and no exponent where it is a small integer.
 
     >>> number(56.0), number(0.46546), number(2.0**60)
     ('56', '0.4655', '1.153e+18')
@@ -81,7 +82,7 @@ def number(value: int | float) -> str:
 
 
 def as_float(value: int | float) -> float:
-    """A number as a float, infinite where it is a whole number beyond the range of floats."""
+    """A number as a float, infinite where it is an integer beyond the range of floats."""
     try:
         return float(value)
     except OverflowError:
@@ -89,11 +90,11 @@ def as_float(value: int | float) -> float:
 
 
 WHOLE = ("n", "k", "m", "half", "rank")
-"""Numbers that count something, and that no formula goes on to between whole numbers."""
+"""Arguments that must be integers."""
 
 
 def check_positive(**values: int | float) -> None:
-    """Sizes and norms must be positive."""
+    """Raise unless all values are positive."""
     for name, value in values.items():
         (check_whole if name in WHOLE else check_number)(name, value)
         if not value > 0:
@@ -101,8 +102,6 @@ def check_positive(**values: int | float) -> None:
 
 
 def check_subset_size(n: int, k: int) -> None:
-    """A k-parity on n coordinates needs 1 <= k <= n."""
+    """Raise unless n and k are integers with 1 <= k <= n."""
     check_whole("n", n)
-    check_whole("k", k)
-    if not 1 <= k <= n:
-        raise ValueError(f"A k-parity needs 1 <= k <= n, got k={k} on n={n} coordinates. Lower k or raise n.")
+    check_size(n, k)

@@ -1,7 +1,7 @@
-"""What a depth-two network proves about itself while it is trained: a record of its own lower bound.
+"""A record of the correlation bound of a depth-two network, computed from its weights during training.
 
-The correlation of a network with any product of gates under the uniform law is at most c(N), a number
-that its weights alone decide; its hinge loss there is at least 1 - c(N) (depth-separation, Theorem A). A
+The correlation of a network with any product of gates under the uniform distribution is at most c(N), a function
+of its weights alone; its hinge loss there is at least 1 - c(N) (depth-separation, Theorem A). A
 store keeps no networks, so the bound is computed where the weights are: on the device, along the run.
 """
 
@@ -22,11 +22,11 @@ from .discrepancy import ROUNDED_UP, best_unit_bounds, sigmoid_integrals
 
 CERTIFICATE_STREAM = 5
 MOMENTS = ("bound", "correlation", "mean_size", "mean_square")
-"""What the entries of a `CorrelationCertificate` are."""
+"""The entries of a `CorrelationCertificate`."""
 
 
 class CorrelationCertificate(AbstractRecord):
-    """c(N) and, under the uniform law, E[F N], E|N| and E[N^2] from examples that no step has seen, in this order.
+    """c(N), and E[F N], E|N| and E[N^2] on fresh uniform examples, in this order.
 
     For networks with one hidden layer that learn a product of gates F, on a uniform distribution or on a mixture
     with a uniform part. c(N) is `bounds.network_correlation` with lattices for tails, in the precision of
@@ -41,8 +41,8 @@ class CorrelationCertificate(AbstractRecord):
     def __check_init__(self) -> None:
         if self.together < 1 or self.points < 1 or self.points % self.together:
             raise ValueError(
-                f"The points are looked at in equal lots, got points={self.points} and together={self.together}. Make "
-                "the first a multiple of the second."
+                f"The points are evaluated in equal batches, got points={self.points} and together={self.together}. "
+                "Make the first a multiple of the second."
             )
 
     def __call__(self, snapshot: Snapshot) -> Float[Array, " moments"]:
@@ -120,5 +120,7 @@ def uniform_part(distribution: AbstractDistribution) -> Uniform:
     parts = distribution.parts if isinstance(distribution, Mixture) else (distribution,)
     uniform = [part for part in parts if isinstance(part, Uniform)]
     if not uniform:
-        raise ValueError(f"The certificate is about the uniform law, got {type(distribution).__name__} without it.")
+        raise ValueError(
+            f"The certificate is about the uniform distribution, got {type(distribution).__name__} without it."
+        )
     return uniform[0]

@@ -1,4 +1,4 @@
-"""How much can one unit correlate with a product of gates? Hardly: the discrepancy bounds.
+"""Discrepancy bounds on the correlation of one unit with a product of gates.
 
 F(x, z) is a product of n gates g_i(x_i, z_i), each an AND or an OR, and (x, z) is uniform on two halves of
 n bits. The matrix of F has spectral norm 2^(n/2), so on a rectangle of rows and columns F is nearly
@@ -24,7 +24,7 @@ LARGEST_SORTED_HALF = 20
 
 CELLS = 600
 STEPS_PER_WEIGHT = 32
-"""Sums of n weights are put on a lattice with so many times n steps for |w|_1."""
+"""The lattice has this times n steps for |w|_1."""
 UNITS_TOGETHER = 64
 ROUNDED_UP = 1.001
 
@@ -258,13 +258,13 @@ def sigmoid_integrals(
 class Tails(NamedTuple):
     """P[<w, x> >= s] at any place s, from above and from below.
 
-    The weights are rounded to a lattice, on which the law of a sum is exact: with one more weight k, P[S = j] is the
-    mean of the old P[S = j - k] and P[S = j + k]. Rounding moves a sum by no more than `moved` steps.
+    The weights are rounded to a lattice, on which the distribution of a sum is exact: with one more weight k,
+    P[S = j] is the mean of the old P[S = j - k] and P[S = j + k]. Rounding moves a sum by no more than `moved` steps.
     """
 
     masses: Float[Array, " lattice"]
     table: Float[Array, " lattice"]
-    """What lies at a step or above."""
+    """The mass at a step or above."""
     size: Float[Array, ""]
     """|w|_1."""
     scale: Float[Array, ""]
@@ -273,6 +273,7 @@ class Tails(NamedTuple):
 
     @classmethod
     def of(cls, weights: Float[Array, " half"]) -> "Tails":
+        """The tails of <w, x> for these weights."""
         half, size = len(weights), jnp.sum(jnp.abs(weights))
         scale = STEPS_PER_WEIGHT * half / jnp.where(size > 0, size, 1)
         end = (STEPS_PER_WEIGHT + 1) * half + 1  # beyond every sum on the lattice
@@ -289,14 +290,16 @@ class Tails(NamedTuple):
 
     @property
     def places(self) -> Float[Array, " lattice"]:
+        """The points of the lattice, in the units of the weights."""
         return (jnp.arange(len(self.masses)) - len(self.masses) // 2) / self.scale
 
     def at_most(self, places: Float[Array, " places"]) -> Float[Array, " places"]:
-        """The law is symmetric, so that at most half of it lies above a positive place."""
+        """An upper bound; by symmetry at most half of the mass lies above a positive place."""
         above = jnp.maximum(self._at(jnp.floor(places * self.scale - self.moved)), jnp.finfo(places.dtype).tiny)
         return jnp.where(places > 0, jnp.where(self.size > 0, jnp.minimum(above, 0.5), 0), above)
 
     def at_least(self, places: Float[Array, " places"]) -> Float[Array, " places"]:
+        """A lower bound."""
         return self._at(jnp.ceil(places * self.scale + self.moved))
 
     def _at(self, steps: Float[Array, " places"]) -> Float[Array, " places"]:

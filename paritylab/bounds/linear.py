@@ -1,8 +1,8 @@
-"""What no linear method can do: a fixed embedding, a bounded norm, and every k-parity as a possible target.
+"""Lower bounds for linear methods: a fixed embedding, a bounded norm, and every k-parity as a possible target.
 
 All bounds here come from one fact. The parities are orthonormal, so a feature that is bounded can
 correlate with few of them (Parseval); and where the label does not correlate with the features, the
-hinge loss of every linear predictor of small norm is close to 1. They speak of the mean over the sets
+hinge loss of every linear predictor of small norm is close to 1. They hold for the mean over the sets
 A of size k, hence of the worst A too, and of the loss under the uniform distribution.
 """
 
@@ -89,7 +89,7 @@ def fixed_features_by_convexity(n: int, k: int, *, features: int, norm: int | fl
     """The bound inside the proof of learning-parities, Theorem 2, before C(n, k) >= 16^k is used.
 
     1 - sqrt(2N) B / C(n, k)^(1/4), from the strong convexity of the regularized loss.
-    It is never better than `fixed_features` where either says something.
+    It is never better than `fixed_features` where either is above 0.
 
     >>> round(fixed_features_by_convexity(8, 3, features=16, norm=1).value, 2)
     -1.07

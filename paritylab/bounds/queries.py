@@ -1,10 +1,10 @@
-"""What no learner that asks statistical queries can do, gradient descent with noisy gradients among them.
+"""Lower bounds for statistical-query learners, gradient descent with noisy gradients among them.
 
-A query is a function q(x, y) in [-1, 1]; the oracle answers E[q] up to a tolerance. On a fixed law of x, a
-query sees the target f only through E[f b] for one b in [-1, 1]. The squares of these correlations over a
+A query is a function q(x, y) in [-1, 1]; the oracle answers E[q] up to a tolerance. On a fixed distribution
+of x, a query depends on the target f only through E[f b] for one b in [-1, 1]. The squares of these correlations over a
 family sum to at most the largest eigenvalue of the Gram matrix (Bessel; 1 for an orthonormal family), so
-one query can tell only few members from noise, and an oracle that never says more makes the learner
-search through the family.
+one query distinguishes only few members from noise, and an adversarial oracle makes the learner search
+through the family.
 """
 
 import math
@@ -36,7 +36,7 @@ def gram(
 def gram_of_targets(
     targets: Sequence[AbstractTarget], distribution: AbstractDistribution
 ) -> Float[np.ndarray, "functions functions"]:
-    """The same for targets under the law of the points of a distribution (whose own labels play no part).
+    """The same for targets under the marginal of a distribution (whose own labels play no part).
 
     >>> from paritylab import Parity, Product
     >>> biased = Product(Parity(2, (0,)), mean=0.5)
@@ -63,7 +63,7 @@ def spectral_dimension(table: Float[np.ndarray, "functions functions"]) -> float
 
 
 def correlated_members(*, tolerance: int | float, largest_eigenvalue: int | float = 1.0) -> Bound:
-    """How many members of a family one query in [-1, 1] can correlate with by more than the tolerance.
+    """The number of members of a family with which one query in [-1, 1] can correlate by more than the tolerance.
 
     At most (largest eigenvalue of the Gram matrix) / tolerance^2: hidden-progress, Appendix A.1.
 
@@ -82,7 +82,7 @@ def correlated_members(*, tolerance: int | float, largest_eigenvalue: int | floa
 
 
 def family_queries(size: int | float, *, tolerance: int | float, family: str = "functions") -> Bound:
-    """The number of queries without which some member of a family is not even weakly learned.
+    """The number of queries needed to weakly learn every member of a family.
 
     To find, for each of `size` orthonormal functions, a hypothesis in [-1, 1] that correlates with it by more
     than the tolerance, size tolerance^2 - 1 queries are needed: each query, and the hypothesis, rules out

@@ -1,8 +1,8 @@
-"""What a shallow network cannot do: loss and error on products of gates, from its weights.
+"""Lower bounds on the loss and error of a shallow network on products of gates, from its weights.
 
 The discrepancy of its units bounds E[F N] by c(N); a convex loss that falls with the margin cannot be
-small then (Theorem A), and the error can be small only where the network is unsure, or of high rank
-(Z1 to Z4). Source: depth-separation. F is any product of n gates, under the uniform law.
+small then (Theorem A), and the error can be small only where the output is small, or of high rank
+(Z1 to Z4). Source: depth-separation. F is any product of n gates, under the uniform distribution.
 """
 
 import dataclasses
@@ -56,6 +56,7 @@ class ShallowNetwork:
 
     @property
     def half(self) -> int:
+        """The length of x, and of z."""
         return self.left.shape[1]
 
     @property
@@ -101,7 +102,7 @@ def network_correlation(network: ShallowNetwork, form: Form = "best") -> Bound:
 def network_hinge(network: ShallowNetwork, *, share: int | float = 1.0, form: Form = "best") -> Bound:
     """The hinge loss of a given network on a product of gates is at least share (1 - c(N)).
 
-    `share` is the weight of the uniform law in a mixture (1/2 in depth-separation). By Jensen the same holds
+    `share` is the weight of the uniform distribution in a mixture (1/2 in depth-separation). By Jensen the same holds
     for every convex loss l that does not grow with the margin: at least l(c); the part `square` is (1 - c)^2.
     Source: depth-separation, Theorem A.
 
@@ -150,7 +151,7 @@ def hinge_of_sizes(
 def hinge_curve(
     halves: Sequence[int], *, width: int, weight: int | float, output: int | float, share: int | float = 1.0
 ) -> Float[np.ndarray, " halves"]:
-    """`hinge_of_sizes` for several n: the curve along which shallow networks become useless.
+    """`hinge_of_sizes` for several n: the loss of shallow networks over n.
 
     >>> hinge_curve([10, 20, 30, 40], width=100, weight=1, output=1).round(3).tolist()
     [0.0, 0.0, 0.814, 0.992]
@@ -162,7 +163,7 @@ def hinge_curve(
 def discrepancy_width(half: int, *, correlation: int | float, weight: int | float, output: int | float) -> Bound:
     """The width without which no network correlates so much: (c/U - 2^-n) 2^(n/2) / (B (2n + 1)).
 
-    A margin gamma everywhere needs correlation gamma; a hinge loss of h where the uniform law has weight
+    A margin gamma everywhere needs correlation gamma; a hinge loss of h where the uniform distribution has weight
     s needs 1 - h/s (depth-separation, Theorem A: for h = 1/4 and s = 1/2 this is 1/2).
 
     >>> discrepancy_width(60, correlation=0.5, weight=1, output=1).value
@@ -170,7 +171,7 @@ def discrepancy_width(half: int, *, correlation: int | float, weight: int | floa
     """
     check_positive(half=half, correlation=correlation, weight=weight, output=output)
     exact = (correlation / output - 2.0**-half) * 2.0 ** (half / 2) / (weight * (2 * half + 1))
-    value = max(0, math.ceil(exact * (1 - 1e-12)))  # a whole number that rounding lifted is not raised by one
+    value = max(0, math.ceil(exact * (1 - 1e-12)))  # an integer that rounding lifted is not raised by one
     return Bound(
         float(value),
         "at least",
@@ -261,4 +262,4 @@ def error_from_rank(half: int, *, rank: int) -> Bound:
 
 def _check_share(share: int | float) -> None:
     if not 0 < share <= 1:
-        raise ValueError(f"The share of the uniform law lies in (0, 1], got share={share}.")
+        raise ValueError(f"The share of the uniform distribution lies in (0, 1], got share={share}.")

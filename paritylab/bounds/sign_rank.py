@@ -1,4 +1,4 @@
-"""How wide must a shallow network be to have the right sign everywhere? Sign-rank from below and above.
+"""Bounds on sign-rank from below and above, and on the width of networks with the right sign everywhere.
 
 The sign-rank of a matrix of signs is the least rank of a real matrix with these signs. Forster's theorem
 bounds it from below by spectral norms; a two-layer network with small integer weights, seen as a matrix

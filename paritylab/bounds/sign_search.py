@@ -1,4 +1,4 @@
-"""Sign-rank from above: a search for a matrix of low rank with given signs, which proves itself."""
+"""Upper bounds on sign-rank: a search for a matrix of low rank with given signs."""
 
 import dataclasses
 
@@ -12,7 +12,7 @@ SHARPNESS = (1.0, 4.0, 16.0)
 
 @dataclasses.dataclass(frozen=True)
 class LowRank:
-    """left @ right has the signs that were asked for where `margin` is above 0: the sign-rank is at most `rank`."""
+    """left @ right has the given signs if `margin` is above 0: the sign-rank is at most `rank`."""
 
     left: Float[np.ndarray, "rows rank"]
     right: Float[np.ndarray, "rank columns"]
@@ -21,6 +21,7 @@ class LowRank:
 
     @property
     def rank(self) -> int:
+        """The number of columns of `left`."""
         return self.left.shape[1]
 
 

@@ -1,4 +1,4 @@
-"""How much can one ReLU unit correlate with a product of gates? A search from below, beside the proven bounds.
+"""A search for the ReLU unit that correlates most with a product of gates, to compare with the proven bounds.
 
 F is the product of ORs (every product of gates is one up to flips of inputs). The search climbs the exact
 correlation E[F relu(<w, x> + <v, z> + b)] over all points, divided by the length |w|_1 + |v|_1 + |b| or by the
@@ -21,7 +21,7 @@ Measure = Literal["length", "tails"]
 
 @dataclasses.dataclass(frozen=True)
 class FoundUnit:
-    """A unit, its exact correlation with the product of ORs, and that over the measure that was climbed."""
+    """A unit, its exact correlation with the product of ORs, and the ratio that the search maximizes."""
 
     left: Float[np.ndarray, " half"]
     right: Float[np.ndarray, " half"]

@@ -1,8 +1,8 @@
-"""What is promised: the theorems that say how much suffices for gradient descent to learn.
+"""Upper bounds: the theorems on the width, steps and samples with which gradient descent learns.
 
-Each function checks the assumptions of its theorem one by one and returns what it promises for the given
+Each function checks the assumptions of its theorem one by one and returns what it guarantees for the given
 numbers, with the constants as their proofs give them. Where a theorem hides a constant in O(.), the
-constant is an argument that defaults to 1; the value is then a scale, not a promise.
+constant is an argument that defaults to 1; the value is then a scale, not a guarantee.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""GATE BY GATE: what the patterns of a gate say of the label, and circuits learned level by level from that alone."""
+"""Correlations of gates with the label, and layerwise training of circuits from them."""
 
 from .correlations import (
     Audit as Audit,
@@ -10,8 +10,8 @@ from .correlations import (
     reveals_gates as reveals_gates,
 )
 from .counts import (
-    CountLaw as CountLaw,
-    count_law as count_law,
+    CountDistribution as CountDistribution,
+    count_distribution as count_distribution,
 )
 from .gate_training import (
     TrainedGates as TrainedGates,

@@ -1,5 +1,5 @@
-"""Does local correlation hold? Correlations and influences of gates, the properties 1 to 3 under which layerwise
-gradient descent recovers a circuit (boolean-circuits, Theorem 4), and a verdict that names the weakest gate."""
+"""Correlations and influences of gates, and an audit of the properties 1 to 3 under which layerwise gradient descent
+recovers a circuit (boolean-circuits, Theorem 4)."""
 
 import dataclasses
 import math
@@ -21,7 +21,7 @@ from .tables import GateTables, GateTarget, gate_tables
 ROUNDING = 1e-9
 """Differences of float64 sums below this count as none."""
 HOPELESS = 1e12
-"""Nobody draws more examples than this."""
+"""Sample sizes above this are infeasible."""
 
 
 def node_correlations(circuit: TreeCircuit, tables: GateTables) -> tuple[Float[np.ndarray, " _"], ...]:
@@ -90,8 +90,8 @@ def correlation_intervals(tables: GateTables, confidence: float = 0.95) -> Float
 
 
 def label_gap(tables: GateTables) -> Float[np.ndarray, " gates"]:
-    """How far property 2 fails at each gate: the largest |E[y | p] - E[y | q]| over patterns p, q of one output, less
-    what rounding, or five standard errors of a sample, explain; at most 0 where the pattern is independent of
+    """The violation of property 2 at each gate: the largest |E[y | p] - E[y | q]| over patterns p, q of one output,
+    less what rounding, or five standard errors of a sample, explain; at most 0 where the pattern is independent of
     the label given the output (boolean-circuits, Property 2).
 
     >>> from paritylab.distributions import Generative
@@ -125,12 +125,13 @@ class Audit:
     property_1: bool
     property_2: bool
     samples: float
-    """What the sign test predicts."""
+    """The sample size that the sign test predicts."""
     weakest: int
     """The gate with the least slack."""
 
     @property
     def correlation(self) -> Float[np.ndarray, " gates"]:
+        """c of each gate."""
         return self.tables.correlation
 
     @property
@@ -143,7 +144,7 @@ class Audit:
                 return "Property 1 fails: a gate without influence depends on the label. Make it constant."
             return (
                 f"Local correlation fails at {name}: |c| = {abs(c):.3g} is not above |E[y]| = {label:.3g}, "
-                "so layerwise gradient descent cannot tell what this gate does from how often each label comes."
+                "so layerwise gradient descent cannot distinguish this gate from the frequency of the labels."
             )
         independent = (
             "patterns are independent of the label given their gate"
@@ -169,7 +170,7 @@ def audit(
 ) -> Audit:
     """Properties 1 to 3 of boolean-circuits (Section 4), Delta, epsilon and the sign test's sample size.
 
-    With tables of a sample in place of a distribution it judges these.
+    Tables of a sample may be given in place of a distribution.
 
     >>> from paritylab import Uniform
     >>> from paritylab.targets import circuit_from_formula, parity_circuit
@@ -185,7 +186,7 @@ def audit(
         of_inputs = np.abs(inputs[levels[-1] > 0])
     else:
         influence, of_inputs = np.ones(target.pairs), np.zeros(0)
-    # A node that never changes tells nothing and need not be learned: a wrong sign of it is undone above.
+    # A constant node carries no information and need not be learned: a wrong sign of it is undone above.
     matters, label = (influence > 0) & (np.abs(tables.mean) < 1 - ROUNDING), abs(tables.label_mean)
     if not matters.any():
         raise ValueError("The label is constant under this distribution, so there is nothing to correlate with.")
@@ -210,24 +211,24 @@ def audit(
 
 
 def reveals_gates(family: Family, target: GateProduct) -> Literal["single pairs", "two pairs", "no"]:
-    """Whether unlabelled inputs show which gate is OR and which AND, and how many pairs one has to look at together.
+    """Whether unlabelled inputs reveal which gate is OR and which AND, and whether single pairs suffice.
 
-    The law of the inputs is compared with that of the target with one gate exchanged, for every gate: the
-    laws of single pairs, then those of two pairs. (Where gates are independent nothing more could differ.)
+    The distribution of the inputs is compared with that of the target with one gate exchanged, for every gate:
+    first of single pairs, then of two pairs. (Where gates are independent nothing more could differ.)
 
     >>> from paritylab.distributions import equal_gates, sparse_pairs, stealth
     >>> target = GateProduct(("OR", "AND", "OR"))
     >>> [reveals_gates(f, target) for f in (equal_gates, stealth, lambda target: sparse_pairs(target, 0.5))]
     ['single pairs', 'two pairs', 'no']
     """
-    law, signs, together = family(target), np.asarray(target.ors, float), False
-    single = gate_tables(target, law).probability
+    easy, signs, together = family(target), np.asarray(target.ors, float), False
+    single = gate_tables(target, easy).probability
     for i in range(target.pairs):
         exchanged = GateProduct(np.where(np.arange(target.pairs) == i, -signs, signs))
         other = family(exchanged)
         if np.max(np.abs(gate_tables(exchanged, other).probability - single)) > ROUNDING:
             return "single pairs"
-        together = together or bool(np.max(np.abs(_two_pairs(law, i) - _two_pairs(other, i))) > ROUNDING)
+        together = together or bool(np.max(np.abs(_two_pairs(easy, i) - _two_pairs(other, i))) > ROUNDING)
     return "two pairs" if together else "no"
 
 

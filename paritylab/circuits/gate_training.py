@@ -1,6 +1,6 @@
 """Gradient descent on single neural gates, from the four numbers a pattern table holds.
 
-A neural gate sees one of four patterns p of two signs. With P(p) and the signal E[y 1{p}] its gradient is
+A neural gate receives one of four patterns p of two signs. With P(p) and the signal E[y 1{p}] its gradient is
 known exactly (boolean-circuits, proof of Lemma 15), so that a step costs as much as the gate is wide, whatever
 the size of the sample that the numbers come from. Patterns come in two opposite couples, and a unit's weights
 have one coordinate along each: the couples do not meet but in the unit's sign. Along a couple a unit stands on
@@ -32,7 +32,7 @@ MOST_STEPS = 2**31 - 1
 
 @dataclasses.dataclass(frozen=True)
 class TrainedGates:
-    """What became of some gates, in the order of the patterns."""
+    """Gates after training, in the order of the patterns."""
 
     level: GateLevel
     outputs: Four
@@ -42,18 +42,18 @@ class TrainedGates:
 
 
 class Couples(NamedTuple):
-    """Gates seen along their couples of patterns."""
+    """Gates in the coordinates of their couples of patterns."""
 
     place: Any  # float64 of numpy or of JAX: gates, 2, width
     """<w, p> with p the forward pattern; on the backward one it is the negative."""
     signs: Any  # gates, 1, width
     forward: Any  # gates, 2
-    """By how much a unit of sign +1 moves per step towards larger outputs, at the forward pattern."""
+    """The motion per step of a unit of sign +1 towards larger outputs, at the forward pattern."""
     backward: Any
 
 
 def drift(probability: Four, signal: Four, regularizer: int | float | np.ndarray, towards: Towards = -1) -> Four:
-    """E[(y - R') 1{p}]: where gradient descent draws a gate's output at each pattern.
+    """E[(y - R') 1{p}]: the velocity of a gate's output at each pattern.
 
     The loss is hinge plus lambda |output - towards|. The proofs of boolean-circuits need -1, its printed
     regularizer has +1. `regularizer` is lambda, or one for each gate.
@@ -85,9 +85,9 @@ def train_gates(
     steps: int | None = None,
     method: Method = "jump",
 ) -> TrainedGates:
-    """`steps` steps of gradient descent on each gate's own loss, in float64; without a number, until nothing moves.
+    """`steps` steps of gradient descent on each gate's own loss, in float64; without a number, until convergence.
 
-    `rate` is that of a gate's own loss (see `default_rate`). `jump` goes from event to event, `step` does every
+    `rate` is that of a gate's own loss (see `default_rate`). `jump` goes from event to event, `step` takes every
     step: they differ by rounding alone.
 
     >>> from paritylab.cube import root_key
@@ -135,7 +135,7 @@ def raw_outputs(
 def gate_history(
     level: GateLevel, drifts: Four, *, rate: float | None = None, steps: int
 ) -> Float[np.ndarray, "times gates width 2"]:
-    """The weights before every step and after the last, in float64: for looking at how single units move.
+    """The weights before every step and after the last, in float64.
 
     >>> from paritylab.cube import root_key
     >>> from paritylab.networks.neural_gates import first_gates
@@ -191,7 +191,7 @@ def _stepped(start: Couples, steps: int | None) -> tuple[np.ndarray, np.ndarray]
 
 
 def _jumped(start: Couples, steps: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Every couple has a clock of its own, since none waits for another."""
+    """Every couple advances at its own pace, since they are independent."""
     gates, _, width = start.place.shape
     place = start.place.reshape(-1, width).copy()
     signs = np.broadcast_to(start.signs, start.place.shape).reshape(-1, width)
@@ -212,17 +212,17 @@ def _jumped(start: Couples, steps: int | None) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Moves(NamedTuple):
-    """What the units of some couples do until the next event."""
+    """The motion of the units of some couples until the next event."""
 
     place: Float[np.ndarray, "couples width"]
     velocity: Float[np.ndarray, "couples width"]
     free: Bool[np.ndarray, "couples 2"]
     swings: Bool[np.ndarray, "couples width"]
-    """Units drawn back to zero from both sides, and near it: they go to and fro for ever."""
+    """Units near zero that are drawn back from both sides: they oscillate for ever."""
     band: Float[np.ndarray, "couples 2"]
-    """How far a step takes them on either side."""
+    """The length of a step on either side."""
     jump: Float[np.ndarray, " couples"]
-    """The number of steps that can be made at once; infinite where nothing but swinging is left."""
+    """The number of steps that can be made at once; infinite where only oscillation is left."""
 
     def after(self, jump: Float[np.ndarray, " moving"], which: Bool[np.ndarray, " couples"]) -> np.ndarray:
         """The places after that many steps. A swinging unit turns on a circle as long as the two bands together."""

@@ -1,9 +1,4 @@
-"""Algorithm 1 of boolean-circuits: gates are trained level by level, each level on the outputs of the one below.
-
-Once a level is trained its gates give signs, and all that the next level needs to know of the examples is again
-a table of patterns: counted over a sample (or over every point with its weight), or computed exactly for laws
-under which what is below a node depends on the rest through that node alone.
-"""
+"""Algorithm 1 of boolean-circuits: gates are trained level by level, each level on the outputs of the one below."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -26,11 +21,11 @@ def _tables(outputs: Four) -> Float[np.ndarray, "gates 2 2"]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LearnedCircuit:
-    """What Algorithm 1 made of one run's examples; levels from the inputs up."""
+    """The result of Algorithm 1 on the examples of one run; levels from the inputs up."""
 
     trained: tuple[TrainedGates, ...]
     occurs: tuple[Bool[np.ndarray, "_ 4"], ...]
-    """Which patterns the gates of each level saw."""
+    """The patterns that occurred at the gates of each level."""
 
     @property
     def network(self) -> GateNetwork:
@@ -45,7 +40,7 @@ class LearnedCircuit:
 
     @property
     def saturated(self) -> bool:
-        """Whether every gate gave signs at all patterns that it saw, as the reduction to tables needs."""
+        """Whether every gate saturated at all patterns that occurred, as the reduction to tables needs."""
         return all(
             bool(np.all(np.abs(each.outputs[occurs]) == 1))
             for each, occurs in zip(self.trained, self.occurs, strict=True)
@@ -72,12 +67,11 @@ def learn_circuits(
     scale: int | float | None = None,
     method: Method = "jump",
 ) -> list[LearnedCircuit]:
-    """Algorithm 1 of boolean-circuits on what each run sees of its examples; runs of one size are trained together.
+    """Algorithm 1 of boolean-circuits on the patterns of each run; runs of one size are trained together.
 
     `regularizer` is lambda, E[y] + Delta / 4 in the theorems, of all runs or of each. `rate` is that of a gate's
-    own loss, `steps` are those of each level (until nothing moves if not given). A seed gives the first weights that
-    it gives in `train`. A gate that does not saturate at a
-    pattern hands on the sign of its output there; `LearnedCircuit.saturated` says whether that ever happened.
+    own loss, `steps` are those of each level (until convergence if not given). A seed gives the initial weights that
+    it gives in `train`. Where a gate does not saturate the sign of its output is used (`LearnedCircuit.saturated`).
 
     >>> from paritylab.targets import circuit_from_formula
     >>> from paritylab.circuits import gate_tables

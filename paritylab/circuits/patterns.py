@@ -1,8 +1,8 @@
-"""What the gates of one level see: the patterns of their inputs and the label, counted or known exactly.
+"""The input patterns of the gates of one level, jointly with the label: counted or exact.
 
-Once a level is trained its gates give signs, and all that the next level needs to know of the examples is again
-a table of patterns: counted over a sample (or over every point with its weight), or computed exactly for laws
-under which what is below a node depends on the rest through that node alone.
+Once a level is trained its gates give signs, and the next level depends on the examples through a table of patterns
+alone: counted over a sample (or over the support with its weights), or computed exactly for distributions under which
+what is below a node depends on the rest through that node alone.
 """
 
 import abc
@@ -23,12 +23,12 @@ ALL, NONE = np.uint64(2**WORD - 1), np.uint64(0)
 
 
 class AbstractPatterns(abc.ABC):
-    """What the gates of one level see: the patterns of their inputs, and the label."""
+    """The patterns of the inputs of the gates of one level, and the label."""
 
     @property
     @abc.abstractmethod
     def gates(self) -> int:
-        """How many gates the level has."""
+        """The number of gates of the level."""
 
     @abc.abstractmethod
     def tables(self) -> tuple[Four, Four]:
@@ -36,7 +36,7 @@ class AbstractPatterns(abc.ABC):
 
     @abc.abstractmethod
     def above(self, outputs: Four) -> "AbstractPatterns":
-        """What the next level sees where these gates give these signs."""
+        """The patterns of the next level, where these gates give these signs."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class SamplePatterns(AbstractPatterns):
         return probability, signal
 
     def above(self, outputs: Four) -> "SamplePatterns":
-        """By each gate's polynomial in its two inputs, which is exact for signs and faster than looking up."""
+        """By each gate's polynomial in its two inputs, which is exact for signs and faster than a lookup."""
         x = np.asarray(self.x)
         first, second = x[:, 0::2], x[:, 1::2]
         characters = np.stack([np.ones(4), *PATTERNS.T, PATTERNS[:, 0] * PATTERNS[:, 1]], axis=1)
@@ -131,7 +131,7 @@ class PackedPatterns(AbstractPatterns):
         """Samples one after the other; all but the last must fill their words."""
         if any(part.points % WORD for part in parts[:-1]):
             raise ValueError(
-                f"Only the last of samples that are joined may have a number of examples not {WORD} times."
+                f"Only the last of joined samples may have a number of examples that is no multiple of {WORD}."
             )
         inputs = np.concatenate([part.inputs for part in parts], axis=1)
         return cls(sum(part.points for part in parts), inputs, np.concatenate([part.labels for part in parts]))
@@ -171,7 +171,7 @@ def _within(points: int) -> np.uint64:
 
 
 def _counts(first: np.ndarray, second: np.ndarray, points: int) -> Four:
-    """How often each pattern occurs among so many points."""
+    """The count of each pattern among `points` examples."""
     of_first, of_second, of_both = (
         np.bitwise_count(each).sum(axis=1, dtype=np.int64) for each in (first, second, first & second)
     )
@@ -181,12 +181,12 @@ def _counts(first: np.ndarray, second: np.ndarray, points: int) -> Four:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TreePatterns(AbstractPatterns):
-    """Exact patterns under a law for which inputs below a node meet the rest of the circuit in that node alone.
+    """Exact patterns where the inputs below a node are independent of the rest of the circuit given that node.
 
-    Product distributions and the generative one are such laws, mixtures are not. `probability` and `signal` are
-    the tables of the true gates, as `analysis.gate_tables` gives them. Every node keeps the probability of what
-    was learned there given its true value (its `channel`), so that also circuits that were learned wrong are
-    followed exactly, at any depth.
+    Product distributions and the generative one have this property, mixtures do not. `probability` and `signal` are
+    the tables of the true gates, as `analysis.gate_tables` gives them. Every node keeps the probability of its
+    learned value given its true value (its `channel`), so that wrongly learned circuits are followed exactly too, at
+    any depth.
 
     >>> from paritylab.targets import circuit_from_formula
     >>> circuit = circuit_from_formula("AND(x0,x1)")
@@ -204,6 +204,7 @@ class TreePatterns(AbstractPatterns):
 
     @property
     def nodes(self) -> int:
+        """The number of inputs of the level."""
         return self.circuit.n if self.channel is None else len(self.channel)
 
     @property
@@ -214,7 +215,7 @@ class TreePatterns(AbstractPatterns):
         return slice(self.gates - 1, 2 * self.gates - 1)
 
     def _seen(self, table: Four) -> Four:
-        """A table of true patterns as one of learned patterns; the two inputs are told apart independently."""
+        """A table of true patterns as one of learned patterns; the channels of the two inputs are independent."""
         if self.channel is None:
             return table
         squares = table.reshape(-1, 2, 2)  # the second input is the higher bit
@@ -249,7 +250,7 @@ class TreePatterns(AbstractPatterns):
 
     @property
     def mistakes(self) -> Float[np.ndarray, " nodes"]:
-        """P(what was learned differs from the true value) at each node of the level that is known by now."""
+        """P(learned value differs from true value) at each node of the last level trained."""
         return self._wrong[:, 0]
 
     @property

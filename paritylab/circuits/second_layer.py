@@ -1,6 +1,6 @@
-"""How does a layer above trained gates learn the parity of their outputs?
+"""A layer above trained gates that learns the parity of their outputs.
 
-Two ways whose hidden layer is found at once. Given: the sharp staircase of the number of outputs at +1, on which the
+Its hidden layer is given or takes one step. Given: the sharp staircase of the number of outputs at +1, on which the
 output layer is a perceptron on n + 1 points. Found: one large gradient step from W = 0 with random biases (in the
 manner of learning-parities), which leaves every unit with the direction of the correlations E[y s], and an output
 layer that minimizes the square loss.
@@ -76,7 +76,7 @@ def hidden_outputs(layer: Layer, s: Float[np.ndarray, "examples n"]) -> Float[np
 def least_squares_output(
     hidden: Float[np.ndarray, "examples units"], y: Float[np.ndarray, " examples"]
 ) -> Float[np.ndarray, " lifted"]:
-    """The shortest output weights and bias (last) that minimize the square loss, where they matter.
+    """The output weights and bias (last) of least norm that minimize the square loss.
 
     From the eigenvectors of the second moments: what gradient descent from zero on the square loss tends to.
 

@@ -1,4 +1,4 @@
-"""How many examples does a layer of gates need? As many as it takes to see the sign of every pattern's signal.
+"""The sample size of a layer of gates: enough for the sign of every pattern's signal to be right.
 
 Layerwise gradient descent moves a gate at pattern p by the average of (y - lambda) 1{p} (boolean-circuits,
 Algorithm 1, with the corrected regularizer), so gate i is recovered, up to the sign of its correlation
@@ -42,9 +42,9 @@ def failure_probability(
     regularizer: int | float = 0.0,
     gates: Bool[np.ndarray, " gates"] | None = None,
 ) -> float:
-    """Sum over i, p of Phi(-sqrt(m) signal / sd): a bound, but for the normal law, on P(some sign shows wrong).
+    """Sum over i, p of Phi(-sqrt(m) signal / sd): a bound, up to the normal approximation, on P(some sign is wrong).
 
-    `gates` tells which gates count: those without influence need not (depth-separation).
+    `gates` selects the gates that count: those without influence need not (depth-separation).
 
     >>> from paritylab.distributions import Generative
     >>> from paritylab.targets import circuit_from_formula
@@ -91,7 +91,7 @@ def smallest_sample(ratios: Float[np.ndarray, "*signs"], failure: int | float = 
     ratios = np.asarray(ratios, float).ravel()
     if not np.all(ratios > 0):
         return math.inf
-    ratios = ratios[np.isfinite(ratios)]  # without noise the sign never shows wrong
+    ratios = ratios[np.isfinite(ratios)]  # without noise the sign is never wrong
     weakest = float(ratios.min(initial=math.inf))
     excess = lambda root: float(np.sum(ndtr(-root * ratios))) - failure
     if excess(0.0) <= 0:

@@ -1,8 +1,8 @@
-"""What a gate's four input patterns say of the label: the numbers that all training of single gates depends on.
+"""Pattern tables: the probabilities and signals of a gate's four input patterns, on which its training depends.
 
 For every gate and every pattern p of its two inputs the table holds P(p) and the signal E[y 1{p}]. They
 come from a recursion over the tree where the distribution allows one, from closed forms for products of
-gates, from the support where it can be enumerated, or from a sample; never from one unasked.
+gates, from the support where it can be enumerated, or, by `sampled_tables` alone, from a sample.
 """
 
 import dataclasses
@@ -33,7 +33,7 @@ SUM_BLOCK = 2**12
 
 @dataclasses.dataclass(frozen=True)
 class GateTables:
-    """Four numbers a gate, twice; patterns are numbered as the rows of `cube(2)`, gates as in their target."""
+    """Probabilities and signals of all gates; patterns are in the order of `cube(2)`, gates in that of their target."""
 
     names: tuple[str, ...]
     gates: Four
@@ -46,7 +46,7 @@ class GateTables:
     """E[y]"""
     route: str
     samples: int | None = None
-    """How many examples these are averages over; None where they are exact."""
+    """The number of examples averaged over; None where the tables are exact."""
 
     @property
     def mean(self) -> Float[np.ndarray, " gates"]:
@@ -73,7 +73,7 @@ def gate_tables(target: GateTarget, distribution: AbstractDistribution) -> GateT
     """The tables of every gate of a circuit or product of gates, exactly.
 
     By recursion over the tree for uniform, product and generative distributions of the circuit, by the
-    closed forms of their law of outputs for easy halves, at any size; else over the support, where it
+    closed forms of the distribution of outputs for easy halves, at any size; else over the support, where it
     has at most 2**20 points. Tables are linear, so mixtures and flipped labels follow from their parts.
 
     >>> from paritylab.targets import circuit_from_formula
@@ -127,7 +127,7 @@ def sampled_tables(
 ) -> GateTables:
     """The tables of a sample of `size` examples, for distributions of any kind and size.
 
-    `correlation_intervals` says how far they may be from the exact ones.
+    `correlation_intervals` gives their confidence intervals.
 
     >>> from paritylab import root_key
     >>> from paritylab.targets import circuit_from_formula
@@ -153,8 +153,8 @@ def nested_signals(
 ) -> Float[np.ndarray, "sizes gates 4"]:
     """The mean of y 1{p} over the first so many examples of one sample, for each of several sizes; products of gates.
 
-    One program for all sizes and for all laws of one kind: blocks of examples are drawn, and sums of signs, which
-    float32 holds exactly, are added up in float64.
+    One program for all sizes and for all distributions of one type: blocks of examples are drawn, and sums of
+    signs, which float32 holds exactly, are added up in float64.
 
     >>> from paritylab import root_key
     >>> target = GateProduct(("OR", "AND"))
@@ -319,8 +319,8 @@ def _support(
         y = np.asarray(jax.jit(jax.vmap(distribution.target))(x), float)
         if isinstance(distribution, Generative | EasyHalf):
             with jax.enable_x64(True):
-                law = eqx.filter_jit(lambda law, x: jax.vmap(law.probability)(x))
-                return x, y, np.asarray(law(distribution, jnp.asarray(x, jnp.float64)), float)
+                chance = eqx.filter_jit(lambda distribution, x: jax.vmap(distribution.probability)(x))
+                return x, y, np.asarray(chance(distribution, jnp.asarray(x, jnp.float64)), float)
         mean = np.asarray(distribution.mean, float) if isinstance(distribution, Product) else np.zeros(distribution.n)
         return x, y, np.prod((1 + mean * np.asarray(x)) / 2, axis=1)
     x, labels, rounded = distribution.support()

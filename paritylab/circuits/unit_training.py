@@ -17,32 +17,32 @@ from .gate_training import Four
 
 UNIT_RATE = 0.05
 UNIT_STEPS = 20_000
-LOOK = 32
-"""Steps between two times that units at rest are set aside."""
+COMPACT_EVERY = 32
+"""Steps after which converged units are dropped from the batch."""
 LIFTED = np.concatenate([PATTERNS, np.ones((4, 1))], axis=1)
 
 
 @dataclasses.dataclass(frozen=True)
 class TrainedUnits:
-    """What became of some units."""
+    """Units after training."""
 
     gates: UnitGates
     outputs: Four
     """The output at each pattern: a sign where it is saturated."""
     steps: Int[np.ndarray, " units"]
-    """The number of steps in which a unit moved: it rests once all four outputs are signs."""
+    """The number of steps in which a unit moved: none after all four outputs are saturated."""
 
     @property
-    def rests(self) -> Bool[np.ndarray, " units"]:
-        """Whether all four outputs of each unit are signs."""
+    def saturated(self) -> Bool[np.ndarray, " units"]:
+        """Whether all four outputs of each unit are saturated."""
         return np.all(np.abs(self.outputs) == 1, axis=1)
 
 
 def train_units(drifts: Four, *, rate: float = UNIT_RATE, steps: int = UNIT_STEPS) -> TrainedUnits:
-    """Gradient descent from w = 0, b = 0 on each unit's own loss, in float64, until all rest or `steps` are over.
+    """Gradient descent from w = 0, b = 0 on each unit's own loss, in float64, until all saturate or `steps` are over.
 
-    `drifts` are those of `drift`. With the signs of a gate that is a threshold of its inputs the unit becomes that
-    gate, or its negative where they are.
+    `drifts` are those of `drift`. If their signs are those of a gate that is a threshold of its inputs, the unit
+    becomes that gate.
 
     >>> train_units(np.array([[0.08, 0.08, 0.08, -0.25], [0.25, -0.08, -0.08, -0.08]])).outputs.tolist()
     [[1.0, 1.0, 1.0, -1.0], [1.0, -1.0, -1.0, -1.0]]
@@ -55,9 +55,9 @@ def train_units(drifts: Four, *, rate: float = UNIT_RATE, steps: int = UNIT_STEP
     now, own = place.copy(), drifts
     for count in range(steps):
         inside = np.abs(now @ LIFTED.T) < 1
-        moves = inside.any(axis=1)  # a unit that does not will never move again
+        moves = inside.any(axis=1)  # one that does not has converged
         used[moving] += moves
-        if count % LOOK == 0 and not moves.all():
+        if count % COMPACT_EVERY == 0 and not moves.all():
             place[moving] = now
             moving, now, own, inside = (each[moves] for each in (moving, now, own, inside))
             if not len(moving):

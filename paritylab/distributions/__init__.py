@@ -1,4 +1,4 @@
-"""ON WHICH inputs: laws of a point and its label."""
+"""Distributions over labelled examples."""
 
 from .base import (
     AbstractDistribution as AbstractDistribution,

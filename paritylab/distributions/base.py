@@ -1,3 +1,5 @@
+"""The interface of distributions."""
+
 import abc
 from typing import Any
 
@@ -13,7 +15,7 @@ Support = tuple[Float[Array, "points n"], Float[Array, " points"], Float[Array, 
 
 
 class AbstractDistribution(eqx.Module):
-    """A law of examples (x, y): a point and its label."""
+    """A distribution over labelled examples (x, y)."""
 
     @property
     @abc.abstractmethod
@@ -26,21 +28,21 @@ class AbstractDistribution(eqx.Module):
 
     @abc.abstractmethod
     def support(self) -> Support:
-        """Every example that can occur, as points, labels and probabilities; for small n."""
+        """The support, as points, labels and probabilities; for small n."""
 
     def clean(self) -> "AbstractDistribution":
-        """The same law without label noise: what accuracy is measured on."""
+        """The same distribution without label noise: what accuracy is measured on."""
         return self
 
 
 def check_draw(key: Any, batch: Any) -> None:
-    """Every law that draws examples itself asks this; one that is made from others leaves it to them."""
+    """Validate the arguments of `sample`, in distributions that draw examples themselves."""
     check_key(key)
     check_whole("batch", batch, 0)
 
 
 def check_distribution(base: Any, what: str) -> None:
-    """Every distribution that is made from another asks this of it."""
+    """Raise unless `base` is a distribution."""
     if isinstance(base, AbstractTarget):
         name = type(base).__name__
         raise TypeError(

@@ -1,6 +1,6 @@
-"""Images with classes, and where a data set lies: in the folder that a caller, or else `PARITYLAB_DATA`, names.
+"""Images with classes, and the folder of a data set: given by the caller or by `PARITYLAB_DATA`.
 
-One folder is named for all data sets: each may lie in it or in a subfolder of its own.
+One folder is given for all data sets: each may be in it or in a subfolder of its own.
 """
 
 import os
@@ -21,14 +21,14 @@ class Images(NamedTuple):
 
 
 class DataSet(NamedTuple):
-    """What a data set is called, the subfolder that it may lie in, and a file that it has, gzipped or not."""
+    """The name of a data set, its subfolder, and a file by which it is recognized, gzipped or not."""
 
     name: str
     subfolder: str
     file: str
 
     def inside(self, folder: Path) -> Path | None:
-        """Where it lies in a folder: in its subfolder or in the folder itself."""
+        """Its place in a folder: the subfolder or the folder itself."""
         places = (folder / self.subfolder, folder)
         return next((place for place in places if path_in(place, self.file).is_file()), None)
 
@@ -43,7 +43,7 @@ def named_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
     if not named:
         return None
     place = Path(named)
-    if not os.path.isdir(place):  # unlike a path's own question it has an answer for names that are too long, too
+    if not os.path.isdir(place):  # unlike `Path.is_dir` it does not raise for names that are too long
         raise ValueError(f"{place} is not a folder. Name one that holds MNIST or CIFAR-10 with --data or {VARIABLE}.")
     return place
 

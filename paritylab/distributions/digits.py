@@ -1,6 +1,6 @@
 """Images of handwritten digits: MNIST from a folder, a cache or a mirror, and the small ones of scikit-learn.
 
-MNIST is looked for in the folder that a caller names, or `PARITYLAB_DATA`, or `paritylab reproduce --data`;
+MNIST is searched for in the folder that a caller names, or `PARITYLAB_DATA`, or `paritylab reproduce --data`;
 without one in the cache (`XDG_CACHE_HOME` moves it), and is downloaded into it. Its contents are checked
 against their SHA-256, whatever they are packed with.
 """
@@ -101,7 +101,7 @@ def _paired(pixels: np.ndarray, digits: np.ndarray, part: str, place: Path) -> I
 
 
 def find_mnist(folder: str | os.PathLike[str] | None = None) -> Path | None:
-    """The folder in which MNIST lies on this machine.
+    """The folder of MNIST on this machine.
 
     A folder that is named must hold it; one that `PARITYLAB_DATA` names may hold another data set instead.
     """
@@ -116,12 +116,12 @@ def find_mnist(folder: str | os.PathLike[str] | None = None) -> Path | None:
 
 
 def data_cache() -> Path:
-    """Where MNIST is kept once it was downloaded."""
+    """The folder for downloaded data."""
     return cache_folder().parent / "mnist"
 
 
 def fetch() -> Path:
-    """Downloads what the cache lacks of MNIST. A file is there whole, with the right contents, or not at all."""
+    """Download the missing files of MNIST into the cache, each atomically."""
     cache = data_cache()
     try:
         cache.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ def fetch() -> Path:
 
 
 def _keep(cache: Path, name: str) -> None:
-    """One file, first under another name. That is made before the network is asked: no download is thrown away."""
+    """Download one file under a temporary name, created first so that no download is wasted."""
     handle, temporary = tempfile.mkstemp(prefix=f".{name}-", dir=cache)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -148,7 +148,7 @@ def _keep(cache: Path, name: str) -> None:
 
 
 def _downloaded(name: str) -> bytes:
-    """The gzipped file from the first mirror that has it as it should be."""
+    """The gzipped file from the first mirror that has it with the right hash."""
     problem = ""
     for mirror in MIRRORS:
         address = f"{mirror}{name}.gz"

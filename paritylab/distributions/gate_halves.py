@@ -1,7 +1,7 @@
 """Halves that make a product of gates learnable, and their mixtures with the uniform half that no shallow
 network can approximate (depth-separation; the families E1 to E7 of docs/depth-separation.md).
 
-An easy half is a law of the gates' outputs and a law of patterns given the outputs. The label is the
+An easy half is a distribution of the gates' outputs and one of patterns given the outputs. The label is the
 product of the outputs, so the first decides which gates correlate with it.
 """
 
@@ -49,10 +49,13 @@ class EasyHalf(AbstractDistribution):
         patterns: Float[Array | np.ndarray, "pairs 4"] | None = None,
     ):
         check_product(target)
-        check_kind("outputs", outputs, AbstractOutputs, "a law of outputs, such as SharedSign(np.ones(3), 0.0)")
+        check_kind(
+            "outputs", outputs, AbstractOutputs, "a distribution of outputs, such as SharedSign(np.ones(3), 0.0)"
+        )
         if outputs.pairs != target.pairs:
             raise ValueError(
-                f"The target has {target.pairs} gates and the law of outputs {outputs.pairs}. Give one output a gate."
+                f"The target has {target.pairs} gates and the distribution of outputs {outputs.pairs}. Give one "
+                "output a gate."
             )
         gates = by_pattern(target.tables)
         self.target, self.outputs = target, outputs
@@ -170,7 +173,7 @@ def balanced_gates(target: GateProduct) -> EasyHalf:
 
 
 def sparse_pairs(target: GateProduct, c: int | float = 0.25) -> EasyHalf:
-    """E5(c): independent pairs, (+,+) but for each other pattern with probability c/m on m pairs: one law for all g.
+    """E5(c): independent pairs, (+,+) but for each other pattern with probability c/m on m pairs, whatever the gates.
 
     >>> sparse_pairs(GateProduct(("OR", "AND")), 0.25).outputs.moments().correlation.round(4).tolist()
     [0.25, 0.75]
@@ -183,10 +186,10 @@ def sparse_pairs(target: GateProduct, c: int | float = 0.25) -> EasyHalf:
             "(+,+) with probability 3c over that number."
         )
     rare = c / target.pairs
-    law = np.array([1 - 3 * rare, rare, rare, rare])
+    shown = np.array([1 - 3 * rare, rare, rare, rare])
     gates = by_pattern(target.tables)
     alike = (1 + gates[:, :, None] * gates[:, None, :]) / 2
-    return EasyHalf(target, IndependentOutputs((gates * law).sum(-1)), law / (alike * law).sum(-1))
+    return EasyHalf(target, IndependentOutputs((gates * shown).sum(-1)), shown / (alike * shown).sum(-1))
 
 
 def noisy_equal(target: GateProduct, e: int | float) -> EasyHalf:
@@ -226,7 +229,7 @@ def separation(easy: EasyHalf, share: int | float = 0.5) -> Mixture:
 
 
 def check_product(target: object) -> None:
-    """Every family of easy halves asks this."""
+    """Raise unless the target is a product of gates."""
     check_kind("target", target, GateProduct, "a product of gates, such as GateProduct(('OR', 'AND'))")
 
 

@@ -1,7 +1,7 @@
-"""Laws of the outputs s of gates, whose product is the label y: what an easy half lets its gates say.
+"""Distributions of the outputs s of gates, whose product is the label y: the first stage of an easy half.
 
-All that a layer of gates can learn of y from single gates is in E[s_i], E[y] and E[y s_i]. Each law
-here knows them in closed form at any size; a law of your own is enumerated unless you give it `moments`.
+All that a layer of gates can learn of y from single gates is in E[s_i], E[y] and E[y s_i]. Each class
+here has them in closed form at any size; a subclass without `moments` is enumerated.
 """
 
 import abc
@@ -23,7 +23,7 @@ LARGEST_OUTPUTS = 16
 
 
 class OutputMoments(NamedTuple):
-    """What gates say of each other and of their product y, in float64."""
+    """Moments of gate outputs and of their product y, in float64."""
 
     mean: Float[np.ndarray, " pairs"]
     """E[s_i]"""
@@ -36,7 +36,7 @@ class OutputMoments(NamedTuple):
 
 
 class AbstractOutputs(eqx.Module):
-    """A law of s in {-1,+1}^pairs; write `pairs`, `sample` and `probability` for one of your own."""
+    """A distribution of s in {-1,+1}^pairs; write `pairs`, `sample` and `probability` for one of your own."""
 
     @property
     @abc.abstractmethod
@@ -52,7 +52,7 @@ class AbstractOutputs(eqx.Module):
         """The probability of these outputs."""
 
     def moments(self) -> OutputMoments:
-        """By enumeration; a law with closed forms gives them here."""
+        """The moments, by enumeration; subclasses with closed forms override this."""
         if self.pairs > LARGEST_OUTPUTS:
             raise ValueError(
                 f"The moments of {type(self).__name__} on {self.pairs} gates would need 2**{self.pairs} outputs, "

@@ -1,4 +1,4 @@
-"""Inputs that are generated from their label: each gate's output is given, then a pattern of its inputs is drawn."""
+"""Inputs generated from their label: given each gate's output, a pattern of its inputs is drawn."""
 
 import jax
 import jax.numpy as jnp

@@ -1,6 +1,6 @@
-"""Arrays of bytes in idx files, the format of MNIST: gzipped or not, whole or not at all.
+"""Arrays of bytes in idx files, the format of MNIST, gzipped or not.
 
-A file is unpacked as far as its header asks for, and no further: a small one can stand for gigabytes.
+A file is decompressed only up to the length in its header: a small one can expand to gigabytes.
 """
 
 import contextlib
@@ -21,11 +21,11 @@ BYTES = 8
 """The code of unsigned bytes, the one type of entry that the digits have."""
 MOST_AXES = 3
 LARGEST = 2**26
-"""Bytes that a file may unpack to. The largest of MNIST has 47,040,016, and one of CIFAR-10 30,730,000."""
+"""The most bytes of a decompressed file. The largest of MNIST has 47,040,016, and one of CIFAR-10 30,730,000."""
 
 
 def contents(path: Path, read: Callable[[BufferedIOBase], bytes]) -> bytes:
-    """What `read` takes of a file, unpacked where it is gzipped."""
+    """The result of `read` on a file, decompressed if gzipped."""
     try:
         check_regular(path)
         with open(path, "rb") as file:
@@ -35,7 +35,7 @@ def contents(path: Path, read: Callable[[BufferedIOBase], bytes]) -> bytes:
 
 
 def unpacked(file: BufferedIOBase, name: str, read: Callable[[BufferedIOBase], bytes]) -> bytes:
-    """What `read` takes of the bytes of a file, or of what they are the gzipped form of."""
+    """The result of `read` on the bytes of a file, decompressed if gzipped."""
     packed = file.read(len(GZIP)) == GZIP
     file.seek(0)
     if not packed:
@@ -54,13 +54,13 @@ def _gzip_stream(file: BufferedIOBase, name: str) -> Iterator[BufferedIOBase]:
 
 
 def idx_bytes(file: BufferedIOBase) -> bytes:
-    """An idx file as far as its header asks for, and one byte more if there is one; of another file the beginning."""
+    """An idx file up to the length in its header and one byte more; of another file the first bytes."""
     head = file.read(4 + 4 * MOST_AXES)
-    return head + file.read(max(0, min(asked_for(head), LARGEST) + 1 - len(head)))
+    return head + file.read(max(0, min(implied_length(head), LARGEST) + 1 - len(head)))
 
 
-def asked_for(head: bytes) -> int:
-    """How many bytes the header of an idx file asks for in all; 0 if it is none."""
+def implied_length(head: bytes) -> int:
+    """The length in bytes that the header of an idx file implies; 0 if it is none."""
     if len(head) < 4 or head[:2] != b"\0\0" or head[2] != BYTES or not 1 <= head[3] <= MOST_AXES:
         return 0
     return 4 + 4 * head[3] + math.prod(_shape(head))
@@ -77,7 +77,7 @@ def parse_idx(data: bytes, name: str) -> UInt8[np.ndarray, "..."]:
     >>> parse_idx(bytes([0, 0, 8, 1, 0, 0, 0, 3, 5, 0, 4]), "labels").tolist()
     [5, 0, 4]
     """
-    whole = asked_for(data)
+    whole = implied_length(data)
     if not whole:
         raise ValueError(
             f"{name} is not an idx file of bytes: it begins with {data[:4].hex(' ') or 'nothing'}, and should with "

@@ -1,7 +1,7 @@
 """Colour images with classes: CIFAR-10's binary files, folders of images, and single random patches of them.
 
-A data set is looked for in the folder that a caller names, or `PARITYLAB_DATA` names. Images that were
-made up here stand in where there is none, and say so.
+A data set is searched for in the folder that the caller or `PARITYLAB_DATA` names. Where there is none, synthetic
+images stand in, under a name of their own.
 """
 
 import os
@@ -25,7 +25,7 @@ CIFAR_SIDE, CIFAR_RECORD, MOST_RECORDS = 32, 1 + 3 * 32 * 32, 10_000
 CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 ENDINGS = (".png", ".jpg", ".jpeg")
 FORMATS = ("PNG", "JPEG")
-"""Whatever the ending says, no other format is tried: some of them start programs."""
+"""No other format is tried, whatever the ending: some of them start programs."""
 TEST_SHARE = 5
 """Of a folder that has no test part, every fifth image of a class is kept for testing."""
 
@@ -157,7 +157,7 @@ def rgb_image(path: Path) -> Any:
             f"{path} has more than the {Image.MAX_IMAGE_PIXELS:,} pixels that an image may have. Remove it, or scale "
             "it down."
         ) from None
-    except (OSError, SyntaxError, ValueError):  # what PIL says of a file that ends early, and of a broken one
+    except (OSError, SyntaxError, ValueError):  # what PIL raises for truncated and broken files
         raise ValueError(f"{path} is not an image that can be read. Remove it, or copy it again.") from None
 
 
@@ -221,4 +221,6 @@ class RandomPatches(AbstractDistribution):
         raise ValueError("Patches of images are not enumerated; use `sample`.")
 
     def clean(self) -> "RandomPatches":
-        return eqx.tree_at(lambda law: (law.pixels, law.classes), self, (self.test_pixels, self.test_classes))
+        return eqx.tree_at(
+            lambda patches: (patches.pixels, patches.classes), self, (self.test_pixels, self.test_classes)
+        )

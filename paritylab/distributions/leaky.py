@@ -1,7 +1,7 @@
 """The leaky parity of learning-parities: half of the examples show which bits the label is the parity of.
 
-D_A is an even mixture of the uniform law, from which no method of gradients can tell A (D_A^(1)), and of
-the law whose bits in A are all equal (D_A^(2)), on which every bit in A is the label. Points are +-1/sqrt(n).
+D_A is an even mixture of the uniform distribution, on which no gradient method can find A (D_A^(1)), and of one
+whose bits in A are all equal (D_A^(2)), on which every bit in A is the label. Points are +-1/sqrt(n).
 """
 
 import dataclasses

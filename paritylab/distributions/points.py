@@ -15,11 +15,11 @@ from ..runtime import check_memory
 from .base import AbstractDistribution, Examples, Support, check_distribution, check_draw
 
 CHUNK = 2**12
-"""Examples of a growing sample are drawn so many at a time: one program to compile."""
+"""Examples of a growing sample per draw: one program to compile."""
 
 
 class Points(AbstractDistribution):
-    """Some examples, each as likely as any other. `sample` draws with replacement."""
+    """The uniform distribution over some examples. `sample` draws with replacement."""
 
     x: Float[Array | np.ndarray, "*runs points n"]
     y: Float[Array | np.ndarray, "*runs points"]
@@ -55,7 +55,7 @@ class Points(AbstractDistribution):
 
 
 def wrong_label(y: np.ndarray) -> Any | None:
-    """The first label that is neither -1 nor +1, if there is one. Truth values are none, although True equals 1."""
+    """The first label that is neither -1 nor +1, if there is one. Booleans are not labels, although True equals 1."""
     wrong = y.ravel() if y.dtype == bool else y[~(np.abs(y) == 1)]
     return wrong[0].item() if len(wrong) else None
 
@@ -84,7 +84,7 @@ def growing_sample(
 def chunks(
     distribution: AbstractDistribution, size: int, *, key: PRNGKeyArray
 ) -> Iterator[tuple[Float[np.ndarray, "chunk n"], Float[np.ndarray, " chunk"]]]:
-    """At least `size` examples, so many at a time whatever the size."""
+    """At least `size` examples, in chunks of a fixed size."""
     for number in range(-(-size // CHUNK)):
         x, y = _chunk(distribution, jr.fold_in(key, number))
         yield np.asarray(x), np.asarray(y)
@@ -96,9 +96,9 @@ def _chunk(distribution: AbstractDistribution, key: PRNGKeyArray) -> Examples:
 
 
 def population(distribution: AbstractDistribution) -> Points:
-    """All that can occur, each example as often as it is likely: a step on the whole of it is a population step.
+    """The support with multiplicities proportional to probability: a full-batch step on it is a population step.
 
-    For laws of small n whose probabilities are multiples of the least of them. Train on it with
+    For distributions of small n whose probabilities are multiples of the least. Train on it with
     `sample` and `batch` equal to its number of points. (learning-parities, Section 2, whose gradients are those of
     the population.)
 

@@ -14,10 +14,10 @@ from .wrappers import FlippedLabels
 
 @dataclasses.dataclass(frozen=True)
 class RandomTask:
-    """Each run its own random target, on uniform inputs: `RandomTask(random_parity, (50, 3))`.
+    """A random target per run, on uniform inputs: `RandomTask(random_parity, (50, 3))`.
 
-    Any function from a key to a distribution will do for `train`. This one can be written down, compared
-    and sent to another process, as a sweep needs.
+    `train` takes any function from a key to a distribution. This one can also be hashed and pickled, as a
+    sweep needs.
 
     >>> from paritylab import random_parity, root_key
     >>> RandomTask(random_parity, (6, 2))(root_key(0)).target.mask.sum().item()

@@ -26,8 +26,8 @@ AT_ONCE = 512
 class Strips(AbstractDistribution):
     """k digits side by side, each drawn uniformly from the same images; y = +1 if their sum is even.
 
-    (learning-parities, Section 5.) A point is the strip, `height` rows of `k * width` pixels. What number
-    a shade of grey becomes is in `values`.
+    (learning-parities, Section 5.) A point is the strip, `height` rows of `k * width` pixels. `values` maps
+    shades of grey to numbers.
 
     >>> from paritylab.cube import root_key
     >>> images = Images(np.zeros((2, 1, 1), np.uint8), np.array([4, 7], np.uint8))
@@ -75,7 +75,7 @@ class Strips(AbstractDistribution):
 
 
 def check_digits(k: int, images: Images) -> None:
-    """A strip has a digit, and some strips fit into memory."""
+    """Raise unless k >= 1 and some strips fit into memory."""
     if k < 1:
         raise ValueError(f"A strip needs at least one digit, got k={k}.")
     pixels, have = math.prod(images.pixels.shape[1:]), memory()
@@ -104,6 +104,6 @@ def scaled(scaling: Scaling, images: Images) -> Float[np.ndarray, " 256"]:
 
 
 def digit_strips(digits: Digits, k: int, scaling: Scaling = "unit") -> HeldOut:
-    """Strips of the training digits to train on, and of the test digits to be examined on, in one scale."""
+    """Strips of the training digits to train on, and of the test digits to validate on, in one scale."""
     values = scaled(scaling, digits.train)
     return HeldOut(Strips(digits.train, k, values), Strips(digits.test, k, values))

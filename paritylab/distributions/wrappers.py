@@ -1,4 +1,4 @@
-"""Laws made from other laws: mixtures, label flips, shifted inputs, other encodings, a law kept for testing."""
+"""Distributions made from others: mixtures, label flips, shifted inputs, other encodings, held-out test data."""
 
 from collections.abc import Sequence
 
@@ -143,7 +143,7 @@ class ShiftedInputs(AbstractDistribution):
 
 
 class Encoded(AbstractDistribution):
-    """The same law with its points written +-1/sqrt(n) (`unit`) or 0 and 1 (`bits`); labels stay."""
+    """The same distribution with its points written +-1/sqrt(n) (`unit`) or 0 and 1 (`bits`); labels stay."""
 
     base: AbstractDistribution
     encoding: Encoding = eqx.field(static=True)
@@ -170,7 +170,7 @@ class Encoded(AbstractDistribution):
 
 
 class HeldOut(AbstractDistribution):
-    """Trained on one law and examined on another: validation points and fresh examples come from `test`.
+    """Trained on one distribution and validated on another: validation points and fresh examples come from `test`.
 
     >>> from paritylab import Parity, Product, Uniform
     >>> task = HeldOut(Product(Parity(3, (0, 1)), 0.5), Uniform(Parity(3, (0, 1))))
@@ -185,7 +185,7 @@ class HeldOut(AbstractDistribution):
         for part in (self.train, self.test):
             check_distribution(part, "HeldOut")
         if self.train.n != self.test.n:
-            raise ValueError(f"Both laws of `HeldOut` must share n, got n={self.train.n} and {self.test.n}.")
+            raise ValueError(f"Both distributions of `HeldOut` must share n, got n={self.train.n} and {self.test.n}.")
 
     @property
     def n(self) -> int:
@@ -202,6 +202,6 @@ class HeldOut(AbstractDistribution):
 
 
 def points_trained_on(task: AbstractDistribution) -> Points | None:
-    """The points that a task is trained on, if it is given by them and not by a law."""
-    law = task.train if isinstance(task, HeldOut) else task
-    return law if isinstance(law, Points) else None
+    """The finite sample that a task trains on, if it has one."""
+    train = task.train if isinstance(task, HeldOut) else task
+    return train if isinstance(train, Points) else None

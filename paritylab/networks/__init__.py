@@ -1,4 +1,4 @@
-"""WITH WHAT: recipes of networks, and where their weights start."""
+"""Recipes of networks, and their initializations."""
 
 from .activations import (
     OscillatingPolynomial as OscillatingPolynomial,

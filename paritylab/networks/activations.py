@@ -1,9 +1,9 @@
 """Activation functions, from the usual ones to those that make one neuron a parity.
 
-The degree k of an activation is a number of the run, not part of its shape: changing k compiles
-nothing new. All of them follow the sign convention sigma(k) = +1, so that sigma(sum of x over S) is
-the parity chi_S(x) for every S of size k (hidden-progress, Appendix D.1.2, with the corrections
-that the zigzags have period 4 and their end segments go on straight).
+The degree k of an activation is an array, not part of its shape: changing k compiles nothing new.
+All of them follow the sign convention sigma(k) = +1, so that sigma(sum of x over S) is the parity
+chi_S(x) for every S of size k (hidden-progress, Appendix D.1.2, with the corrections that the
+zigzags have period 4 and their end segments go on straight).
 """
 
 import abc
@@ -50,7 +50,7 @@ class AbstractOfDegree(eqx.Module):
 
     @abc.abstractmethod
     def __call__(self, z: Float[Array, "..."]) -> Float[Array, "..."]:
-        """The activation, entry by entry."""
+        """The activation, elementwise."""
 
 
 class Power(AbstractOfDegree):
@@ -66,7 +66,7 @@ class Power(AbstractOfDegree):
         result, factor = jnp.ones_like(z), z
         for bit in range(LARGEST_DEGREE.bit_length()):
             result = jnp.where((k >> bit) & 1 == 1, result * factor, result)
-            # A factor that no further bit needs is 1: it could overflow, and 0 * inf spoils a gradient.
+            # A factor that no further bit needs is 1: it could overflow, and 0 * inf makes the gradient NaN.
             factor = jnp.where(k >> (bit + 1) > 0, factor * factor, jnp.ones_like(z))
         return result
 
@@ -107,7 +107,7 @@ class OscillatingPolynomial(AbstractOfDegree):
     """The polynomial of degree k through (k, +1), (k - 2, -1), ..., (-k, (-1)**k).
 
     In Newton's form: with j = (k - z) / 2 it is the sum over i <= k of (-2)**i binom(j, i), because
-    (-1)**j = (1 - 2)**j at the whole numbers j = 0, ..., k.
+    (-1)**j = (1 - 2)**j at the integers j = 0, ..., k.
     """
 
     k: Int[Array | np.ndarray, "*runs"]

@@ -1,3 +1,5 @@
+"""The interface of networks."""
+
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,7 +14,7 @@ Network = Callable[[Float[Array, " n"]], Float[Array, ""]]
 
 @runtime_checkable
 class Recipe(Protocol):
-    """Makes a network for points of n coordinates, its weights drawn from a key.
+    """A function from n and a key to a network on points of n coordinates.
 
     The network is a pytree (an `eqx.Module`) from one point to one number; its floating-point arrays
     are what training changes. A user's own recipe is any such function.
@@ -24,9 +26,9 @@ class Recipe(Protocol):
 def outputs(network: Network, x: Float[Array, "points n"]) -> Float[Array, " points"]:
     """The outputs of a network at some points.
 
-    A network that defines `columns`, the same function of points written as columns, is asked for
-    that: it compiles to faster matrix products than `vmap` over points does, because there the bias
-    makes the points the first axis again.
+    A network that defines `columns`, the same function on points as columns, is called by it: that
+    compiles to faster matrix products than `vmap` over points does, because there the bias makes the
+    points the first axis again.
     """
     columns = getattr(network, "columns", None)
     return jax.vmap(network)(x) if columns is None else columns(x.T)
@@ -38,20 +40,20 @@ def as_floats(values: object) -> Float[Array, "..."]:
 
 
 def check_activation(activation: Any) -> None:
-    """A function of numbers; one that has a degree is made with it."""
+    """Raise unless the activation is a function, not a class that still lacks its degree."""
     if isinstance(activation, type):
         raise TypeError(f"An activation is a function, got the class; write {activation.__name__}(k).")
     check_function("activation", activation, "relu")
 
 
 def check_initialization(initialization: Any) -> None:
-    """A law, which is made, and not its name."""
+    """Raise unless it is an instance of `AbstractInitialization`, not its name."""
     if not hasattr(initialization, "weights") or isinstance(initialization, type):
-        raise TypeError(f"An initialization is a law, such as GaussianInitialization(), got {echo(initialization)}.")
+        raise TypeError(f"An initialization is an object such as GaussianInitialization(), got {echo(initialization)}.")
 
 
 def check_width(width: int) -> None:
-    """Every layer needs a unit."""
+    """Raise unless the width is at least 1."""
     check_whole("width", width)
     if width < 1:
         raise ValueError(f"A network needs a width of at least 1, got width={width}.")

@@ -1,7 +1,7 @@
 """Explicit weights with which each architecture is a parity, exactly.
 
-`realize(recipe, parity)` answers the question that comes before training: can this network hold the
-target at all, and how wide must it be? All but the products are ridge functions: with s the sum of
+`realize(recipe, parity)` shows that an architecture can represent the target, and how wide it must be.
+All but the products are ridge functions: with s the sum of
 x over the support, which takes the k + 1 values -k, -k + 2, ..., k, the network needs to pass
 through the k + 1 points (s, (-1)**((k - s) / 2)).
 """
@@ -172,7 +172,7 @@ def _(recipe: DisjointPolyNet, parity: Parity) -> DisjointPolyNetwork:
 
 @realize.register
 def _(recipe: Transformer, parity: Parity) -> TransformerNetwork:
-    """One head looks at the support alone and reads its mean; GeLUs at zero and far from it are ReLUs."""
+    """One head attends to the support alone and reads its mean; GeLUs at zero and far from it are ReLUs."""
     k = len(parity.support)
     d, a, h, m = recipe.embedding, recipe.attention, recipe.heads, recipe.mlp_width
     if m < k or d < 4 or k < 1:

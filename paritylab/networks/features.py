@@ -1,11 +1,11 @@
-"""Networks that are linear in what is trained: the competitors of which theory says that they cannot learn parities.
+"""Networks that are linear in the trained parameters: baselines that provably cannot learn parities.
 
 Random features train an output layer on a fixed random map. Frozen gates train the linear part of
 every ReLU behind gates that stay where they were drawn. A linearized network is the first-order
 expansion of any network at its start: the regime of the neural tangent kernel.
 
-What is not trained is kept as the bits of its numbers. Training changes floating-point arrays, all of
-them and nothing else, so that no optimizer and no weight decay can touch a frozen one.
+Frozen arrays are stored as the bits of their numbers. Training changes all floating-point arrays and
+nothing else, so that no optimizer and no weight decay changes a frozen one.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ FLOATS = {jnp.dtype(bits): number for number, bits in BITS.items()}
 
 
 class Frozen(eqx.Module):
-    """A pytree whose floating-point arrays are kept as bits, so that they are not trained.
+    """A pytree whose floating-point arrays are stored as bits, so that they are not trained.
 
     >>> Frozen(jnp.array([1.0, 0.0])).bits
     Array([1065353216,          0], dtype=uint32)
@@ -39,7 +39,7 @@ class Frozen(eqx.Module):
 
     bits: PyTree
     frozen: tuple[bool, ...] = eqx.field(static=True)
-    """Which leaves are bits of numbers; others may look like them, as those of a `Frozen` inside do."""
+    """The leaves that are frozen; other leaves may have the same dtype, as those of a nested `Frozen`."""
 
     def __init__(self, tree: PyTree):
         arrays, rest = eqx.partition(tree, eqx.is_inexact_array)
@@ -105,7 +105,7 @@ class FourierFeatures(eqx.Module):
 
     With w from N(0, 1/bandwidth^2) and b uniform on [0, 2 pi], inner products of features have the
     Gaussian kernel exp(-|x - x'|^2 / (2 bandwidth^2)) as their mean (Rahimi and Recht 2007;
-    learning-parities, Section 5, which does not say its bandwidth).
+    learning-parities, Section 5, which does not state its bandwidth).
 
     >>> from paritylab.cube import root_key
     >>> FourierFeatures(width=10, bandwidth=2.0)(4, key=root_key(0)).scale

@@ -4,7 +4,7 @@
 for the parity of the gates' outputs. `polynomial_network` approximates it with one hidden layer: up to flips the
 product is (-1)^C, where C is the number of pairs that are both false, and a polynomial of degree d
 in C that alternates on d + 1 neighbouring values of C is a sum of one ReLU unit for each set of at
-most d pairs. `PolynomialWindow` says how wide that is, and how often it errs under the uniform law.
+most d pairs. `PolynomialWindow` gives its width and its error under the uniform distribution.
 """
 
 import dataclasses
@@ -80,7 +80,7 @@ class PolynomialWindow:
         return sum(math.comb(self.pairs, size) for size in range(1, self.degree + 1))
 
     def value(self, count: int) -> int:
-        """p(C), a whole number: by Newton's formula (1 - 2)^C = sum over j of (-2)^j binom(C, j), shifted."""
+        """p(C), an integer: by Newton's formula (1 - 2)^C = sum over j of (-2)^j binom(C, j), shifted."""
         shifted = count - self.start
         terms = ((-2) ** j * _binomial(shifted, j) for j in range(self.degree + 1))
         return (-1) ** self.start * sum(terms)
@@ -92,18 +92,18 @@ class PolynomialWindow:
 
     @property
     def probabilities(self) -> Float[np.ndarray, " counts"]:
-        """Of C under the uniform law: binomial with 1/4."""
+        """The distribution of C on uniform points: binomial with 1/4."""
         n = self.pairs
         return np.array([math.comb(n, count) * 3 ** (n - count) / 4**n for count in range(n + 1)])
 
     @property
     def error(self) -> float:
-        """The probability of a wrong sign under the uniform law, exactly; outside the window every other C is right."""
+        """The exact error on uniform points; outside the window every other C is right."""
         return float(self.probabilities @ (self.margins <= 0))
 
     @property
     def hinge(self) -> float:
-        """The hinge loss under the uniform law: large, since p grows fast outside its window."""
+        """The hinge loss under the uniform distribution: large, since p grows fast outside its window."""
         return float(self.probabilities @ np.maximum(1 - self.margins, 0))
 
     @property
@@ -151,7 +151,7 @@ def polynomial_network(target: GateProduct, window: PolynomialWindow) -> FeedFor
         raise ValueError(f"The polynomial is made for {window.pairs} pairs, got a product of {n} gates.")
     if not 1 <= window.width <= LARGEST_WIDTH:
         raise ValueError(
-            f"A network has from 1 to {LARGEST_WIDTH:,} units here, got {window.width:,}; the window itself knows its "
+            f"A network has from 1 to {LARGEST_WIDTH:,} units here, got {window.width:,}; the window has its "
             "width and error for any size."
         )
     constant, *coefficients = window.coefficients
@@ -160,7 +160,7 @@ def polynomial_network(target: GateProduct, window: PolynomialWindow) -> FeedFor
     for unit, chosen in enumerate(sets):
         members[unit, list(chosen)] = 1
     sizes = members.sum(axis=1)
-    # Where o x = -1 an input has the value that the gate asks for; 2j of them are needed.
+    # Where o x = -1 an input has the value that the gate needs; 2j of them are needed.
     weight = -0.5 * np.hstack([members * o, members * o])
     outputs = np.array(coefficients, float)[sizes.astype(int) - 1]
     sign = float(np.prod(o))

@@ -1,4 +1,4 @@
-"""Where the weights start.
+"""Initializations.
 
 An initialization draws one layer at a time: `weights` of a given shape and fan-in, and `biases`.
 The usual ones (hidden-progress, Appendix D.1) treat all layers alike; the structured ones (signs
@@ -19,7 +19,7 @@ from ..demands import check_whole
 
 
 class AbstractInitialization(eqx.Module):
-    """The law of the weights of one layer at the start."""
+    """The distribution of the initial weights of one layer."""
 
     @abc.abstractmethod
     def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
@@ -30,7 +30,7 @@ class AbstractInitialization(eqx.Module):
         """The biases of a hidden layer."""
 
     def outputs(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
-        """The weights of the output layer; like any other layer's unless a class says otherwise."""
+        """The weights of the output layer; by default like any other layer's."""
         return self.weights(key, shape, fan_in)
 
 
@@ -58,7 +58,7 @@ class GaussianInitialization(AbstractInitialization):
 
 
 class StandardNormalInitialization(AbstractInitialization):
-    """N(0, 1) whatever the fan-in: the start of the disjoint PolyNet in hidden-progress, Corollary 12 and Figure 5."""
+    """N(0, 1) whatever the fan-in: the disjoint PolyNet of hidden-progress, Corollary 12 and Figure 5."""
 
     def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
         return jr.normal(key, shape, jnp.float32)
@@ -89,7 +89,7 @@ class GlorotInitialization(AbstractInitialization):
 class SignInitialization(AbstractInitialization):
     """Signs for weights and outputs, biases uniform on -1 + 1/k, -1 + 2/k, ..., 1 - 1/k.
 
-    Meant to be paired: the start of Theorem 4 of hidden-progress (Appendix B.1).
+    Meant to be paired: the initialization of Theorem 4 of hidden-progress (Appendix B.1).
     """
 
     k: int = eqx.field(static=True)
@@ -107,7 +107,7 @@ class SignInitialization(AbstractInitialization):
 class TernaryInitialization(AbstractInitialization):
     """Weights uniform on {-1, 0, 1}, biases 1/(8k), outputs U[-n/k, n/k].
 
-    Meant to be paired: the start of Theorem 3 of learning-parities, with the copied pair that its
+    Meant to be paired: the initialization of Theorem 3 of learning-parities, with the copied pair that its
     proof needs in place of the printed negated one.
     """
 
@@ -129,11 +129,11 @@ class TernaryInitialization(AbstractInitialization):
 
 
 class ChosenInitialization(AbstractInitialization):
-    """One of several laws, chosen by a number of the run: another choice compiles nothing new.
+    """One of several initializations, chosen by an array: another choice compiles nothing new.
 
     >>> from paritylab.cube import root_key
-    >>> laws = (UniformInitialization(), BernoulliInitialization())
-    >>> ChosenInitialization(laws, 1).weights(root_key(0), (4,), fan_in=4).tolist()
+    >>> both = (UniformInitialization(), BernoulliInitialization())
+    >>> ChosenInitialization(both, 1).weights(root_key(0), (4,), fan_in=4).tolist()
     [-0.5, -0.5, 0.5, 0.5]
     """
 
@@ -142,17 +142,17 @@ class ChosenInitialization(AbstractInitialization):
 
     def __init__(self, laws: tuple[AbstractInitialization, ...], which: int):
         if not 0 <= which < len(laws):
-            raise ValueError(f"A choice among {len(laws)} laws is a number below {len(laws)}, got which={which}.")
+            raise ValueError(f"A choice among {len(laws)} initializations is below {len(laws)}, got which={which}.")
         self.laws, self.which = laws, np.asarray(which, np.int32)
 
     def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
-        return self._chosen([law.weights(key, shape, fan_in) for law in self.laws])
+        return self._chosen([each.weights(key, shape, fan_in) for each in self.laws])
 
     def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
-        return self._chosen([law.biases(key, shape, fan_in) for law in self.laws])
+        return self._chosen([each.biases(key, shape, fan_in) for each in self.laws])
 
     def outputs(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
-        return self._chosen([law.outputs(key, shape, fan_in) for law in self.laws])
+        return self._chosen([each.outputs(key, shape, fan_in) for each in self.laws])
 
     def _chosen(self, drawn: list[Array]) -> Float[Array, "..."]:
         return jnp.stack(drawn)[jnp.asarray(self.which)]

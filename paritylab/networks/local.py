@@ -1,6 +1,6 @@
-"""A locally connected first layer: units that see one pair (x_i, z_i) each, under a dense network.
+"""A locally connected first layer: units of one pair (x_i, z_i) each, under a dense network.
 
-The first layer of the deep network of the draft depth-separation, which knows which inputs belong together
+The first layer of the deep network of the draft depth-separation, which is given the pairs of inputs
 and nothing else of the target.
 """
 

@@ -27,7 +27,7 @@ def hard_tanh(z: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
 class GateLevel(eqx.Module):
     """Neural gates on the pairs (x_0, x_1), (x_2, x_3), ...: hard_tanh(sum_l v_l relu(<w_l, pair>)), no biases.
 
-    (boolean-circuits, Section 3.) The signs v are whole numbers, so that training leaves them as they are.
+    (boolean-circuits, Section 3.) The signs v are integers, so that they are not trained.
 
     >>> from paritylab.cube import cube
     >>> corners = GateLevel(np.array([[[0.5, 0.5], [-0.5, 0.5], [0.5, -0.5], [-0.5, -0.5]]]), np.array([[1, 1, 1, -1]]))
@@ -56,7 +56,7 @@ class GateNetwork(eqx.Module):
 
 
 def first_gates(gates: int, width: int, scale: int | float | None = None, *, key: PRNGKeyArray) -> GateLevel:
-    """Gates as training starts: fair signs v, and weights uniform in [-scale, scale], 1 / (8 width) if not given.
+    """Gates at initialization: fair signs v, and weights uniform in [-scale, scale], 1 / (8 width) if not given.
 
     (boolean-circuits, Section 3; with this scale an output starts below 1/4 in size, which the proof of
     Lemma 22 needs.)
@@ -84,7 +84,7 @@ def _draw(key: PRNGKeyArray, gates: int, width: int) -> tuple[Array, Array]:
 
 
 def first_levels(n: int, width: int, scale: int | float | None = None, *, key: PRNGKeyArray) -> tuple[GateLevel, ...]:
-    """The levels of a whole network on n inputs as training starts, from the inputs up.
+    """The levels of a whole network on n inputs at initialization, from the inputs up.
 
     >>> from paritylab.cube import root_key
     >>> [level.signs.shape for level in first_levels(8, 6, key=root_key(0))]
@@ -129,7 +129,7 @@ class PooledNetwork(eqx.Module):
 
 
 class PooledGates(eqx.Module):
-    """Recipe of what Algorithm 1 of boolean-circuits trains at a time: one level, average-pooled, above trained ones.
+    """Recipe of one stage of Algorithm 1 of boolean-circuits: one level, average-pooled, above trained ones.
 
     `below` are the levels that are trained already, from the inputs up.
 

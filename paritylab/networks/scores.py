@@ -1,4 +1,4 @@
-"""Networks that score a class: for labels of more than two kinds, through an engine for networks of one output."""
+"""Networks that score a class: multi-class labels in an engine for networks of one output."""
 
 import itertools
 
@@ -24,7 +24,7 @@ class ScoreNetwork(eqx.Module):
     activation: Activation
 
     def logits(self, x: Float[Array, "n points"]) -> Float[Array, "classes points"]:
-        """One number for each class; the last coordinate is not looked at."""
+        """One number for each class; the last coordinate is ignored."""
         x = x[:-1]
         for layer in self.layers[:-1]:
             x = self.activation(layer(x))

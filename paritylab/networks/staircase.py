@@ -2,7 +2,7 @@
 
 All weights are 1 and the biases 1, 0, -1, ..., so that the hidden layer maps a point of {0,1}^n to one of
 n + 1 embedded points, one per number of ones |x|. `indicator_network` gives the explicit weights with which
-such a network is any symmetric function (Lemmas 1 and 2 of the paper), `Staircase` the start of training.
+such a network is any symmetric function (Lemmas 1 and 2 of the paper), `Staircase` the initialization.
 
 Points are written in bits here: wrap the distribution in `Encoded(..., "bits")`.
 """
@@ -28,7 +28,7 @@ STEEPNESS = 5.0
 
 
 class Perceptron(eqx.Module):
-    """A trained output layer on the embedded point of |x|, which nothing changes: a perceptron on n + 1 points."""
+    """A trained output layer on the frozen embedding of |x|: a perceptron on n + 1 points."""
 
     output: Layer
     activation: Activation
@@ -46,11 +46,11 @@ class Staircase(eqx.Module):
 
     Smooth units have the steeper stairs of Lemma 1, weights and biases times 5, or they would blur neighbouring |x|:
     at n = 20 the margin of parity is 12 times smaller with GeLU units of slope 1 than with ReLU units. Those of
-    sigmoids rise between whole numbers: biases 5/2, -5/2, ...
+    sigmoids rise between integers: biases 5/2, -5/2, ...
 
     - `width`: the number of hidden units; n + 3 if not given. The experiments of the paper have 4n + 3. A ReLU
       unit after the first n + 3 has a bias of at most -(n + 2): it is silent on every point whose coordinates
-      sum to at most n + 2, gets no gradient and never changes. It is left out unless `silent` asks for it.
+      sum to at most n + 2, gets no gradient and never changes. It is left out unless `silent`.
     - `trained`: `both` layers, or only the `output` layer, which then is a perceptron on n + 1 points.
 
     >>> from paritylab.cube import root_key

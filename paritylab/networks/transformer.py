@@ -66,7 +66,7 @@ class Transformer(eqx.Module):
     """Recipe of a Parity Transformer; Figures 1 and 10 have embedding 1,024, attention 8 and 128 heads.
 
     The width of the MLP block is not printed in the paper; it is the embedding dimension unless given.
-    Matrices are drawn as the initialization says, embeddings from N(0, 1), PyTorch's default for them:
+    Matrices are drawn from the initialization, embeddings from N(0, 1), PyTorch's default for them:
     with those, 10% of runs learn a 2-parity of 30 bits within 40 steps (Adam, rate 0.001, batch 32; the
     paper says 44), while with embeddings as small as Glorot's none does within 200.
     """
@@ -84,6 +84,7 @@ class Transformer(eqx.Module):
 
     @property
     def mlp_width(self) -> int:
+        """The width of the MLP block."""
         return self.embedding if self.hidden is None else self.hidden
 
     def __call__(self, n: int, *, key: PRNGKeyArray) -> TransformerNetwork:

@@ -1,1 +1,1 @@
-"""SHOWN on paper: the claim ledger and the figures as one HTML file."""
+"""The claim ledger and the figures as one HTML file, and the gallery."""

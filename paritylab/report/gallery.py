@@ -29,7 +29,7 @@ OF_EACH_RUN = ("seed", "steps", "error", "job")
 
 
 def write_gallery(out: Path, gallery: Path) -> Path:
-    """Takes in what a folder of `reproduce` holds at paper scale, and writes the page of all exhibits; its path."""
+    """Add the paper-scale experiments of a folder of `reproduce`, write the page, and return its path."""
     for about in found_in(out):
         if about["scale"] == "paper":
             _keep(about, out / "paper" / about["experiment"], gallery / about["experiment"].replace("/", "-"))
@@ -63,7 +63,7 @@ def _keep(about: dict[str, Any], source: Path, place: Path) -> None:
     if len(content) > LARGEST and any(pa.types.is_nested(field.type) for field in table.schema):
         table = table.select([field.name for field in table.schema if not pa.types.is_nested(field.type)])
         whole, content = False, _bytes(table)
-    if len(content) > LARGEST:  # of a million runs only what tells how they ended
+    if len(content) > LARGEST:  # for a million runs keep outcomes only
         content = _bytes(table.drop_columns([name for name in OF_EACH_RUN if name in table.column_names]))
     if len(content) > LARGEST:
         raise ValueError(f"The table of {about['experiment']} has {len(content)} bytes, more than {LARGEST}.")
@@ -85,14 +85,14 @@ def _table(path: Path) -> pa.Table:
 
 
 def _few_colours(path: Path) -> bytes:
-    """A figure has few colours: a third of the bytes, and no difference that can be seen."""
+    """Quantize a figure: a third of the bytes, without a visible difference."""
     buffer = io.BytesIO()
     rgb_image(path).quantize(64).save(buffer, format="PNG", optimize=True)
     return buffer.getvalue()
 
 
 def _judge_again(about: dict[str, Any], gallery: Path) -> None:
-    """Intervals, verdicts and explanations as the experiment has them now: better than at its runs, perhaps."""
+    """Recompute intervals, verdicts and explanations with the current experiment."""
     experiment = load(about["experiment"])
     settings = experiment.SETTINGS["paper"]
     known = {f"{about['experiment']}/{claim.name}": claim for claim in experiment.claims(settings)}

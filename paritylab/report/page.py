@@ -1,4 +1,4 @@
-"""One self-contained HTML file: no network, opens from disk."""
+"""The report as one self-contained HTML file."""
 
 import base64
 from collections import Counter
@@ -17,13 +17,14 @@ VERDICTS = {"holds": "✓ holds", "fails": "✗ fails", "inconclusive": "? incon
 
 
 def write_report(out: Path) -> Path:
-    """The report of all experiments in a folder whose accounts are whole."""
+    """Write the report of all complete experiments in a folder, and return its path."""
     page = out / REPORT
     write_whole(page, html(found_in(out), out))
     return page
 
 
 def html(experiments: list[dict[str, Any]], out: Path) -> str:
+    """The report as HTML."""
     claims = [claim for about in experiments for claim in about["claims"]]
     parts = [
         "<!doctype html>",
@@ -45,44 +46,47 @@ def counts(claims: list[dict[str, Any]]) -> str:
     """The whole ledger in one sentence."""
     found = Counter(claim["verdict"] for claim in claims)
     news = sum(is_news(claim) for claim in claims)
-    said = ", ".join(f"{found[verdict]} {word}" for verdict, word in words(found).items())
+    verdicts = ", ".join(f"{found[verdict]} {word}" for verdict, word in words(found).items())
     changed = (
         f" {news} differ from the recorded verdict." if news else " All verdicts are as recorded." if claims else ""
     )
     scale = " at this scale" if found["inconclusive"] else ""
-    return f"{len(claims)} claims of the papers: {said or 'none'}{scale}.{changed}"
+    return f"{len(claims)} claims of the papers: {verdicts or 'none'}{scale}.{changed}"
 
 
 def is_news(claim: dict[str, Any]) -> bool:
-    """Whether another verdict is recorded."""
+    """Whether the verdict differs from the recorded one."""
     return claim["recorded"] not in (None, claim["verdict"])
 
 
 def words(found: Counter[str]) -> dict[str, str]:
+    """The verb of each verdict that occurs."""
     plural = {"holds": "hold", "fails": "fail", "inconclusive": "are inconclusive"}
     single = {"holds": "holds", "fails": "fails", "inconclusive": "is inconclusive"}
     return {verdict: (single if found[verdict] == 1 else plural)[verdict] for verdict in VERDICTS if found[verdict]}
 
 
 def contents(experiments: list[dict[str, Any]]) -> str:
-    """The experiments by name, each with what became of its claims."""
+    """A list of the experiments, each with the verdicts of its claims."""
     return f"<ul>{''.join(map(line_of, experiments))}</ul>"
 
 
 def line_of(about: dict[str, Any]) -> str:
+    """One line of the list."""
     found = Counter(claim["verdict"] for claim in about["claims"])
-    said = ", ".join(
+    verdicts = ", ".join(
         f'<span class="verdict {verdict}">{VERDICTS[verdict][0]} {found[verdict]} {word}</span>'
         for verdict, word in words(found).items()
     )
     place = escape(f"{about['scale']}/{about['experiment']}")
-    return f'<li><a href="#{place}">{escape(about["experiment"])}</a>, {escape(about["title"])}: {said}</li>'
+    return f'<li><a href="#{place}">{escape(about["experiment"])}</a>, {escape(about["title"])}: {verdicts}</li>'
 
 
 COLUMNS = ("claim", "verdict", "statement", "paper", "theory", "ours", "95% interval", "accepted", "scale", "time")
 
 
 def ledger(claims: list[dict[str, Any]]) -> str:
+    """The table of all claims."""
     heads = "".join(f'<th aria-sort="none"><button type="button">{name}</button></th>' for name in COLUMNS)
     rows = "\n".join(row(claim) for claim in claims)
     return (
@@ -113,11 +117,12 @@ def row(claim: dict[str, Any]) -> str:
 
 
 def value_of(value: Any) -> str:
+    """The key by which a cell is sorted."""
     return "" if value is None else escape(str(value), quote=True)
 
 
 def number(value: Any) -> str:
-    """A number for people; nothing stands for what JSON cannot say (an infinite time, say)."""
+    """A number formatted for a cell; a dash stands for what JSON cannot hold, such as an infinite time."""
     if value is None:
         return "–"
     if isinstance(value, str):
@@ -126,7 +131,7 @@ def number(value: Any) -> str:
 
 
 def section(about: dict[str, Any], out: Path) -> str:
-    """An experiment: its figures, what it is, how to make it again."""
+    """An experiment: its figures, settings, and the command that reproduces it."""
     name, scale = about["experiment"], about["scale"]
     folder = Path(scale) / name
     paper = PAPERS.get(name.split("/")[0], name.split("/")[0])
@@ -161,4 +166,5 @@ def picture(name: str, folder: Path, out: Path, title: str) -> str:
 
 
 def paragraphs(text: str) -> str:
+    """Text with its paragraphs as HTML."""
     return "".join(f"<p>{escape(' '.join(part.split()))}</p>" for part in text.split("\n\n"))

@@ -1,4 +1,4 @@
-"""WHAT is learned: functions from {-1,+1}^n to -1 or +1."""
+"""Targets: functions from {-1,+1}^n to {-1,+1}."""
 
 from .base import AbstractTarget as AbstractTarget
 from .circuits import (

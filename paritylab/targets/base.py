@@ -1,3 +1,5 @@
+"""The interface of targets."""
+
 import abc
 from typing import Any
 
@@ -10,7 +12,7 @@ MOST_COORDINATES = 10**6
 
 
 class AbstractTarget(eqx.Module):
-    """A function from one point of {-1,+1}^n to -1 or +1."""
+    """A function from {-1,+1}^n to {-1,+1}."""
 
     n: eqx.AbstractVar[int]
 
@@ -20,7 +22,7 @@ class AbstractTarget(eqx.Module):
 
 
 def check_target(target: Any) -> None:
-    """Every distribution that labels points by a target asks this of it."""
+    """Raise unless it is a target."""
     if not isinstance(target, AbstractTarget):
         raise TypeError(
             f"Points are labelled by a target, such as Parity(n, support), got {echo(target)}. For a function of your "
@@ -29,7 +31,7 @@ def check_target(target: Any) -> None:
 
 
 def check_dimension(n: int) -> None:
-    """Every target asks this of its n."""
+    """Raise unless n is a valid number of coordinates."""
     check_whole("n", n, what="A target has a whole number of coordinates")
     if not 1 <= n <= MOST_COORDINATES:
         raise ValueError(f"A target needs 1 <= n <= {MOST_COORDINATES} coordinates, got n={n}.")

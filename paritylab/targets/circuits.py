@@ -50,6 +50,7 @@ class TreeCircuit(AbstractTarget):
 
     @property
     def depth(self) -> int:
+        """The number of levels of gates."""
         return self.n.bit_length() - 1
 
     @property
@@ -117,7 +118,7 @@ class TreeCircuit(AbstractTarget):
 
 
 def check_power_of_two(n: int) -> None:
-    """A tree circuit asks this of its n."""
+    """Raise unless n is a power of two, as in a tree circuit."""
     check_dimension(n)
     if n < 2 or n & (n - 1):
         above = 1 << max(n - 1, 1).bit_length()
@@ -192,7 +193,7 @@ def razborov_sherstov(m: int) -> TreeCircuit:
 
 
 def count_of_functions(n: int) -> int:
-    """How many functions the tree circuits on n inputs compute, (2 * 6**n + 8) / 5 (boolean-circuits, Section 2).
+    """The number of functions computed by tree circuits on n inputs, (2 * 6**n + 8) / 5 (boolean-circuits, Section 2).
 
     >>> count_of_functions(2), count_of_functions(4)
     (16, 520)

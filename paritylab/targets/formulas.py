@@ -1,4 +1,4 @@
-"""Reading formulas: 'OR(AND(x0,x1),NAND(x2,x3))' is the tree of its gates."""
+"""A parser of formulas such as 'OR(AND(x0,x1),NAND(x2,x3))'."""
 
 import re
 from typing import NamedTuple
@@ -12,19 +12,21 @@ DEEPEST = MOST_COORDINATES.bit_length() - 1
 
 
 class Token(NamedTuple):
+    """A gate, an input or a punctuation mark of a formula."""
+
     text: str
     position: int
 
 
 class Tree(NamedTuple):
-    """The gates of a subtree, level by level from its top, and how many inputs it has."""
+    """The gates of a subtree, level by level from its top, and its number of inputs."""
 
     levels: tuple[tuple[str, ...], ...]
     inputs: int
 
 
 def read_formula(formula: str, gates: tuple[str, ...]) -> tuple[str, ...]:
-    """The gates of a formula, level by level from the top; an error says what is wrong, and where.
+    """The gates of a formula, level by level from the top; errors name the position.
 
     >>> read_formula("OR(AND(x0, x1), NAND(x2, x3))", ("AND", "OR", "NAND"))
     ('OR', 'AND', 'NAND')
@@ -38,7 +40,7 @@ def read_formula(formula: str, gates: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Reader:
-    """One walk through the tokens of a formula, from left to right."""
+    """A recursive-descent parser of one formula."""
 
     def __init__(self, formula: str, gates: tuple[str, ...]):
         self.formula = formula
@@ -47,9 +49,11 @@ class Reader:
         self.place = 0
 
     def found(self) -> list[re.Match[str]]:
+        """The matches of all tokens."""
         return list(TOKEN.finditer(self.formula))
 
     def error(self, what: str, token: Token) -> ValueError:
+        """An error with the position of a token."""
         return ValueError(f"{what} at position {token.position} of {echo(self.formula)}.")
 
     def next(self) -> Token:
@@ -58,13 +62,14 @@ class Reader:
         return self.tokens[self.place - 1] if self.place <= len(self.tokens) else Token("", len(self.formula))
 
     def expect(self, mark: str, after: str) -> None:
+        """Consume a punctuation mark."""
         token = self.next()
         if token.text != mark:
             seen = echo(token.text) if token.text else "the end"
             raise self.error(f"Expected {mark!r} {after}, got {seen}", token)
 
     def tree(self, first: int, above: int) -> Tree:
-        """The subtree that starts here, below so many gates, and whose first input should be x<first>."""
+        """Parse a subtree below `above` gates, whose first input is x<first>."""
         token = self.next()
         if re.fullmatch(r"x\d+", token.text):
             if token.text != f"x{first}":
@@ -94,6 +99,7 @@ class Reader:
         return Tree(((token.text,), *below), left.inputs + right.inputs)
 
     def end(self) -> None:
+        """Raise unless all tokens are consumed."""
         token = self.next()
         if token.text:
             raise self.error(f"Expected the end, got {echo(token.text)}", token)

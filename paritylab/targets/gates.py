@@ -80,7 +80,7 @@ def gate_name(table: Float[Array | np.ndarray, "2 2"]) -> str:
 
 
 def by_pattern(tables: Float[Array | np.ndarray, "*gates 2 2"]) -> Float[Array | np.ndarray, "*gates 4"]:
-    """The outputs of gates in the order of the patterns: what else is known of a gate is listed so too.
+    """The outputs of gates in the order of the patterns.
 
     >>> by_pattern(GATES["FIRST"]).tolist()
     [1.0, -1.0, 1.0, -1.0]
@@ -137,10 +137,12 @@ class GateProduct(AbstractTarget):
 
     @property
     def pairs(self) -> int:
+        """The number of gates, m."""
         return self.n // 2
 
     @property
     def gates(self) -> tuple[str, ...]:
+        """The names of the gates."""
         return tuple("OR" if sign > 0 else "AND" for sign in np.asarray(self.ors).tolist())
 
     @property

@@ -18,8 +18,8 @@ from .base import AbstractTarget, check_dimension
 class Parity(AbstractTarget):
     """chi_S(x), the product of the coordinates in the support S.
 
-    The support is kept as one truth value per coordinate, an array like any other number of a run:
-    an ensemble can hold a different support, and a different size of support, in every run.
+    The support is stored as a mask, an array like any other parameter of a run: an ensemble can hold
+    a different support, and a different size of support, in every run.
 
     >>> parity = Parity(4, support=(0, 2))
     >>> float(parity(jnp.array([-1.0, 1.0, 1.0, 1.0])))
@@ -42,6 +42,7 @@ class Parity(AbstractTarget):
 
     @property
     def support(self) -> tuple[int, ...]:
+        """The coordinates in S."""
         return tuple(np.flatnonzero(np.asarray(self.mask)).tolist())
 
     def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
@@ -49,7 +50,7 @@ class Parity(AbstractTarget):
 
 
 def _coordinates(n: int, support: Any) -> tuple[int, ...]:
-    """The support as whole numbers; the number of coordinates in its place is an easy slip."""
+    """The support as integers; a number of coordinates in its place is a common mistake."""
     try:
         return tuple(operator.index(i) for i in support)
     except TypeError:
@@ -60,7 +61,7 @@ def _coordinates(n: int, support: Any) -> tuple[int, ...]:
 
 
 def check_size(n: int, k: int) -> None:
-    """A k-parity needs k coordinates to choose from."""
+    """Raise unless k is an integer with 1 <= k <= n."""
     check_whole("k", k)
     if not 1 <= k <= n:
         raise ValueError(f"A k-parity needs 1 <= k <= n, got k={k} on n={n} coordinates. Lower k or raise n.")

@@ -1,4 +1,4 @@
-"""Functions of the weight of a point alone."""
+"""Symmetric functions: functions of the weight of a point."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -40,7 +40,7 @@ class Symmetric(AbstractTarget):
 
 
 def _signs(values: Any) -> np.ndarray | None:
-    """The values as numbers, if all of them are signs."""
+    """The values as an array, if all of them are signs."""
     try:
         table = np.asarray(values, float)
     except (TypeError, ValueError):

@@ -22,7 +22,7 @@ def equal_bits(n, support):
     return pl.Points(x, x[:, support[0]])
 
 
-def law(n, support):
+def distribution(n, support):
     """D_A with points +-1 (the encoding is asked for outside, in float64)."""
     return pl.Mixture([pl.Uniform(pl.Parity(n, support)), equal_bits(n, support)], [0.5, 0.5])
 
@@ -46,7 +46,7 @@ def test_the_closed_form_is_the_population_gradient_of_the_zero_function(n, supp
         network,
         tuple(parts),
     )
-    gradient = population_gradient(network, pl.distributions.Encoded(law(n, support), "unit"))
+    gradient = population_gradient(network, pl.distributions.Encoded(distribution(n, support), "unit"))
     step = first_step(weights, biases, outputs, support)
     # Rate 1 and decay 1/2: the old weights and outputs are erased, the biases stay.
     np.testing.assert_allclose(step.weight, -gradient.hidden[0].weight, rtol=0, atol=1e-12)

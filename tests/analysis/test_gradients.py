@@ -17,7 +17,7 @@ from paritylab.analysis.gradients.population import (
     slope_polynomial,
     turns_of,
 )
-from paritylab.analysis.gradients.sums import exact_gradient_by_sums, gradient_by_sums, signed_law
+from paritylab.analysis.gradients.sums import exact_gradient_by_sums, gradient_by_sums, signed_masses
 from paritylab.cube import random_signs
 from paritylab.networks.base import outputs
 from paritylab.networks.mlp import Layer, OneNeuron
@@ -200,9 +200,9 @@ def test_a_batch_of_sinusoids_is_each_of_them():
         lambda w: st.tuples(st.just(w), st.sets(st.integers(0, len(w) - 1)))
     )
 )
-def test_the_signed_law_is_the_definition(drawn):
+def test_the_signed_masses_are_the_definition(drawn):
     weights, support = np.array(drawn[0]), tuple(drawn[1])
-    sums, masses = signed_law(weights, support)
+    sums, masses = signed_masses(weights, support)
     x = np.asarray(pl.cube.cube(len(weights)), float)
     characters = np.prod(x[:, list(support)], axis=1)
     expected = [np.mean(characters * (x @ weights == s)) for s in sums]

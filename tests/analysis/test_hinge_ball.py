@@ -1,4 +1,4 @@
-"""The least hinge loss over a ball: against closed forms, against scipy, and by its own proof."""
+"""The least hinge loss over a ball: against closed forms, against scipy, and by its duality gap."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The route that is chosen, and that all routes lead to the same place."""
+"""The choice of a route, and the agreement of all routes."""
 
 import numpy as np
 import pytest

@@ -9,12 +9,12 @@ from paritylab.analysis.gradients.sums import gradient_by_sums
 from paritylab.analysis.gradients.thresholds import gradient_of_threshold, sign_coefficients
 from paritylab.cube import random_signs
 
-LAWS = {"uniform": lambda rng, n: rng.uniform(-1, 1, n), "gaussian": lambda rng, n: rng.normal(size=n)}
+DISTRIBUTIONS = {"uniform": lambda rng, n: rng.uniform(-1, 1, n), "gaussian": lambda rng, n: rng.normal(size=n)}
 RELU6 = ((0.0, 1.0), (6.0, -1.0))
 
 
-def drawn(law, n, seed=0):
-    return LAWS[law](np.random.default_rng(seed), n)
+def drawn(distribution, n, seed=0):
+    return DISTRIBUTIONS[distribution](np.random.default_rng(seed), n)
 
 
 def by_enumeration(weights, bias, support, slope):
@@ -23,14 +23,14 @@ def by_enumeration(weights, bias, support, slope):
     return labelled @ x / len(x), labelled.mean()
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 @pytest.mark.parametrize(
     ("n", "support", "bias"),
     [(10, (0, 1), 0.0), (10, (4, 7, 9), 0.3), (14, (0, 1, 2, 3), 0.0), (14, (2, 5, 7), 0.4), (20, (3, 11), 0.0)],
 )
-def test_the_integral_is_the_enumeration_within_the_error_it_says(law, n, support, bias):
+def test_the_integral_is_the_enumeration_within_the_error_it_says(distribution, n, support, bias):
     """Points with w . x near 0 make the sum end slowly at small n, and it says so."""
-    weights = drawn(law, n)
+    weights = drawn(distribution, n)
     found = sign_coefficients(weights, support, bias=bias, most_terms=2**14)
     weight, constant = by_enumeration(weights, bias, support, np.sign)
     off = max(np.max(np.abs(found.weight - weight)), abs(found.bias - constant))
@@ -64,9 +64,9 @@ def test_sets_of_one_and_none_see_the_constant():
         assert np.max(np.abs(found.weight - weight)) < 1e-4 and abs(found.bias - constant) < 1e-4
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 @pytest.mark.parametrize("support", [(0, 1), (0, 1, 2, 3)], ids=["k2", "k4"])
-def test_the_integral_is_the_dynamic_program_on_rounded_weights(law, support):
+def test_the_integral_is_the_dynamic_program_on_rounded_weights(distribution, support):
     """Rounded to multiples of 1/500, with an odd sum so that there is no tie.
 
     On whole numbers with an odd sum the integrand F changes its sign after every pi, so that 1/t becomes 1/sin t:
@@ -74,7 +74,7 @@ def test_the_integral_is_the_dynamic_program_on_rounded_weights(law, support):
     because F(t) / t is near t**(m-1) exp(-|w|**2 t**2 / 2). The next order is 1/n of that. Floats in the dynamic
     program err by some 1e-16.
     """
-    whole = np.round(500 * drawn(law, 81)).astype(int)
+    whole = np.round(500 * drawn(distribution, 81)).astype(int)
     whole[-1] += whole.sum() % 2 == 0
     by_sums = gradient_by_sums(whole, support, pl.relu)
     by_integral = gradient_of_threshold(whole.astype(float), support)
@@ -94,9 +94,9 @@ def test_equal_weights_give_majority_up_to_their_recurrences(n, k):
         assert value * (1 + m / (6 * n)) == pytest.approx(xi[m], rel=(m / n) ** 2)
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_sampling_agrees_at_n_200(law):
-    points, weights, support = 100_000, drawn(law, 200), (0, 1)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_sampling_agrees_at_n_200(distribution):
+    points, weights, support = 100_000, drawn(distribution, 200), (0, 1)
     weights[:2] = 2.0, -1.5
     found = gradient_of_threshold(weights, support, bias=0.5)
     assert found.error < 1e-13

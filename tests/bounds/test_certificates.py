@@ -84,5 +84,5 @@ def test_what_has_no_certificate_says_so():
         record = bounds.CorrelationCertificate(64, 64)
         settings = {"seeds": 1, "steps": 10, "validation": 0}
         pl.train(pl.Uniform(pl.Parity(4, (0, 1))), pl.MLP(2), records=[record], **settings)
-    with pytest.raises(ValueError, match="about the uniform law"):
+    with pytest.raises(ValueError, match="about the uniform distribution"):
         uniform_part(pl.Product(pl.Parity(3, (0, 1)), 0.5))

@@ -1,4 +1,4 @@
-"""Orthogonality by enumeration, and the bound on queries against an oracle that says as little as it may."""
+"""Orthogonality by enumeration, and the bound on queries against an adversarial oracle."""
 
 import itertools
 
@@ -19,7 +19,7 @@ def test_parities_are_orthonormal_and_products_of_gates_too():
     assert bounds.spectral_dimension(table) == 8
 
 
-def test_the_gram_matrix_under_a_product_law():
+def test_the_gram_matrix_under_a_product_distribution():
     """E[chi_S chi_T] is the product of the means over the symmetric difference."""
     means = np.array([0.5, -0.25, 0.0, 0.75])
     sets = [set(chosen) for k in range(5) for chosen in itertools.combinations(range(4), k)]

@@ -1,4 +1,4 @@
-"""Upper bounds on sign-rank prove themselves."""
+"""Upper bounds on sign-rank, checked by their factors."""
 
 import numpy as np
 import pytest

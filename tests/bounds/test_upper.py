@@ -1,4 +1,4 @@
-"""The promises of theorems: their arithmetic by a second route, and small runs that must keep them."""
+"""Upper bounds: their arithmetic by a second route, and small runs that must satisfy them."""
 
 import functools
 import itertools
@@ -177,9 +177,9 @@ def test_samples_of_the_symmetric_theorem(n):
     bound = bounds.symmetric_initialization(n, error=error, failure=failure)
     assert bound.applies
     rng = np.random.default_rng(n)
-    for law in (np.full(n + 1, 1 / (n + 1)), np.array([math.comb(n, w) for w in range(n + 1)]) / 2**n):
-        seen = rng.multinomial(int(bound.value), law, size=4000) > 0
-        assert np.mean((law * ~seen).sum(axis=1) > error) <= failure
+    for distribution in (np.full(n + 1, 1 / (n + 1)), np.array([math.comb(n, w) for w in range(n + 1)]) / 2**n):
+        seen = rng.multinomial(int(bound.value), distribution, size=4000) > 0
+        assert np.mean((distribution * ~seen).sum(axis=1) > error) <= failure
     assert not bounds.symmetric_initialization(n, error=error, failure=failure, constant=0.1).applies
 
 

@@ -243,7 +243,7 @@ def test_the_memos_table_by_formula(name, n):
 @pytest.mark.parametrize("n", [3, 5])
 @pytest.mark.parametrize("name", rows(5))
 def test_the_memos_table_by_enumeration(name, n):
-    """c_i, E[y], E[x_i] and the difference between input laws from all 4**n points, without tables."""
+    """c_i, E[y], E[x_i] and the difference between input distributions from all 4**n points, without tables."""
     family, easy, _, x_mean, reveals = rows(n)[name]
     target = targets(n)[0]
     o = np.asarray(target.ors)
@@ -314,7 +314,7 @@ def test_a_subset_with_uniform_rest_has_exponentially_little_correlation():
     np.testing.assert_allclose(tables.correlation, 5 / 9 / 16, rtol=1e-12)  # where no signs cancel
 
 
-def test_the_uniform_half_reveals_nothing_and_other_laws_say_so():
+def test_the_uniform_half_reveals_nothing_and_other_distributions_raise():
     target = GateProduct(("OR", "AND", "OR"))
     assert reveals_gates(Uniform, target) == "no"
     with pytest.raises(ValueError, match=r"mixtures of them, got Product\. Write it as an `EasyHalf`"):

@@ -19,13 +19,13 @@ WIDTH, POINTS, STEPS = 12, 96, 500
 CIRCUIT = pl.targets.circuit_from_formula("OR(AND(x0,x1),NAND(x2,x3))")
 
 
-def exact(circuit, law):
-    tables = gate_tables(circuit, law)
+def exact(circuit, distribution):
+    tables = gate_tables(circuit, distribution)
     return TreePatterns(circuit, tables.probability, tables.signal)
 
 
-def support_of(circuit, law):
-    x, y, mass = law.support()
+def support_of(circuit, distribution):
+    x, y, mass = distribution.support()
     return SamplePatterns(np.asarray(x, float), np.asarray(y, float), np.asarray(mass, float))
 
 
@@ -65,14 +65,13 @@ def test_autodiff_through_the_engine_and_sample_tables_agree(towards):
         np.testing.assert_allclose(trained, tables.trained[height].level.weights, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("law", ["generative", "product"])
-def test_three_forms_agree_on_the_whole_weighted_support(law):
+@pytest.mark.parametrize("kind", ["generative", "product"])
+def test_three_forms_agree_on_the_whole_weighted_support(kind):
     """n = 16: autodiff, counted tables and the recursion give one gradient, and both tables one trained network."""
     circuit = pl.targets.random_circuit(16, key=pl.root_key(2))
-    law = (
-        pl.distributions.Generative(circuit) if law == "generative" else pl.Product(circuit, np.linspace(-0.5, 0.6, 16))
-    )
-    counted, recursive = support_of(circuit, law), exact(circuit, law)
+    product = pl.Product(circuit, np.linspace(-0.5, 0.6, 16))
+    distribution = pl.distributions.Generative(circuit) if kind == "generative" else product
+    counted, recursive = support_of(circuit, distribution), exact(circuit, distribution)
     for one, other in zip(counted.tables(), recursive.tables(), strict=True):
         np.testing.assert_allclose(one, other, atol=2e-8)  # the support's probabilities are float32
     level, weight = first_gates(8, WIDTH, key=pl.root_key(0)), 0.1
@@ -124,24 +123,24 @@ def test_population_form_recovers_generative_circuits(depth):
 
 
 def test_followed_errors_are_those_of_enumeration():
-    """A circuit learned wrong, under laws with a recursion: its error by summing over the cube."""
+    """A circuit learned wrong, under distributions with a recursion: its error by summing over the cube."""
     truth, wrong = (pl.targets.random_circuit(8, tuple(pl.targets.GATES), key=pl.root_key(seed)) for seed in (4, 5))
-    for law in (
+    for distribution in (
         pl.Product(truth, np.linspace(-0.7, 0.4, 8)),
         pl.distributions.Generative(pl.targets.random_circuit(8, key=pl.root_key(6))),
     ):
-        circuit = law.target
-        x, y, mass = law.support()
+        circuit = distribution.target
+        x, y, mass = distribution.support()
         values = np.asarray(jax.vmap(wrong)(x))
-        mistakes, _ = pl.circuits.follow(exact(circuit, law), wrong)
+        mistakes, _ = pl.circuits.follow(exact(circuit, distribution), wrong)
         assert mistakes[0] == pytest.approx(float(np.asarray(mass, float)[values != np.asarray(y)].sum()), abs=1e-6)
 
 
 def test_the_printed_regularizer_fails_where_labels_are_mostly_positive():
     """The printed sign and the corrected one: error 0.3607 against 0."""
     circuit = pl.targets.circuit_from_formula("OR(AND(x0,x1),AND(x2,x3))")
-    law = pl.Product(circuit, 2 * 0.632 - 1)
-    patterns = exact(circuit, law)
+    distribution = pl.Product(circuit, 2 * 0.632 - 1)
+    patterns = exact(circuit, distribution)
     errors = {}
     for towards in (-1, 1):
         found = pl.circuits.learn_circuits([patterns] * 5, width=32, regularizer=0.316, towards=towards)

@@ -10,8 +10,8 @@ import pytest
 
 import paritylab as pl
 from paritylab.circuits import (
-    CountLaw,
-    count_law,
+    CountDistribution,
+    count_distribution,
     gate_tables,
     hidden_outputs,
     least_squares_output,
@@ -34,9 +34,9 @@ RIGHT = np.asarray(by_pattern(THREE.tables))
 
 def test_a_step_on_tables_is_a_step_by_autodiff():
     """The pooled hinge loss of Algorithm 1 on a sample, differentiated, against the table; with lambda."""
-    law, steps, rate, weight = pl.distributions.separation(pl.distributions.equal_gates(THREE)), 30, 0.2, 0.05
+    distribution, steps, rate, weight = pl.distributions.separation(pl.distributions.equal_gates(THREE)), 30, 0.2, 0.05
     with jax.enable_x64(True):
-        x, y = (jnp.asarray(np.asarray(part), float) for part in law.sample(pl.root_key(1), 64))
+        x, y = (jnp.asarray(np.asarray(part), float) for part in distribution.sample(pl.root_key(1), 64))
 
         def loss(units):
             outputs = jnp.mean(jax.vmap(units)(x), axis=1)
@@ -65,8 +65,10 @@ def test_units_and_neural_gates_recover_what_the_sign_test_says():
     assert 100 < right.sum() < 300
     units = pl.circuits.train_units(drifts)
     found = np.all(np.sign(units.outputs) == wanted, axis=1)
-    assert np.all(found[right & units.rests]) and 0 < found[~right].mean() < 0.5
-    assert np.mean(units.rests[right]) > 0.95 and np.all(units.steps[~units.rests] == 20_000)  # tiny drifts take longer
+    assert np.all(found[right & units.saturated]) and 0 < found[~right].mean() < 0.5
+    assert np.mean(units.saturated[right]) > 0.95 and np.all(
+        units.steps[~units.saturated] == 20_000
+    )  # tiny drifts take longer
     gates = pl.circuits.train_gates(first_gates(400, 60, key=pl.root_key(0)), drifts)
     np.testing.assert_array_equal(np.all(gates.outputs == wanted, axis=1), right)
 
@@ -76,7 +78,7 @@ def test_the_population_takes_the_steps_that_theory_says():
     a, rate = 1 / 12, 0.01
     trained = pl.circuits.train_units(np.array([[a, a, a, -3 * a]]), rate=rate)
     expected = (0.5 / (4 * a) + 1 / (4 * a / 3)) / rate
-    assert trained.rests.all() and trained.steps[0] == pytest.approx(expected, rel=0.02)
+    assert trained.saturated.all() and trained.steps[0] == pytest.approx(expected, rel=0.02)
 
 
 def test_a_unit_may_need_more_than_right_signs():
@@ -96,12 +98,12 @@ def test_counts_are_those_of_the_whole_cube():
     patterns = (bits[:, :3] + 2 * bits[:, 3:]).astype(int)
     y = np.asarray(jax.vmap(THREE)(cube(6)), float)
     halves = [pl.Uniform(THREE), pl.distributions.noisy_equal(THREE, 0.1), pl.distributions.sparse_pairs(THREE, 0.4)]
-    for law in [*halves, pl.distributions.separation(pl.distributions.stealth(THREE), 0.3)]:
-        x, labels, chance = (np.asarray(part, float) for part in law.support())
+    for distribution in [*halves, pl.distributions.separation(pl.distributions.stealth(THREE), 0.3)]:
+        x, labels, chance = (np.asarray(part, float) for part in distribution.support())
         rows = ((x < 0) @ (1 << np.arange(6))).astype(int)
         for learned in (RIGHT, wrong):
             counts = np.sum(np.take_along_axis(learned.T, patterns, axis=0) > 0, axis=1)[rows]
-            found = count_law(THREE, law, learned)
+            found = count_distribution(THREE, distribution, learned)
             np.testing.assert_allclose(found.probability, np.bincount(counts, chance, 4), atol=1e-6)
             np.testing.assert_allclose(found.signal, np.bincount(counts, chance * labels, 4), atol=1e-6)
             positive = np.array([False, True, False, True])
@@ -109,14 +111,14 @@ def test_counts_are_those_of_the_whole_cube():
             assert found.error(positive) == pytest.approx(error, abs=1e-6)
     assert set(y) == {-1.0, 1.0}
     with pytest.raises(ValueError, match="got RandomSubset"):
-        count_law(THREE, pl.distributions.random_subset(THREE, 1))
+        count_distribution(THREE, pl.distributions.random_subset(THREE, 1))
 
 
 def test_nested_signals_are_means_over_prefixes():
-    law = pl.distributions.separation(pl.distributions.stealth(THREE))
-    small, large = (nested_signals(THREE, law, sizes, key=pl.root_key(5)) for sizes in ((7,), (7, 5000)))
+    distribution = pl.distributions.separation(pl.distributions.stealth(THREE))
+    small, large = (nested_signals(THREE, distribution, sizes, key=pl.root_key(5)) for sizes in ((7,), (7, 5000)))
     np.testing.assert_array_equal(small[0], large[0])
-    exact = gate_tables(THREE, law)
+    exact = gate_tables(THREE, distribution)
     five_sigma = 5 * np.sqrt(exact.probability / 5000)
     assert np.all(np.abs(large[1] - exact.signal) <= five_sigma)
 
@@ -127,9 +129,9 @@ def staircase_network(outputs):
 
 def test_depth_three_is_learned_from_nothing_on_the_whole_cube():
     """Gates from a table, then both ways above them, against every point of the cube."""
-    law = pl.distributions.separation(pl.distributions.equal_gates(THREE))
-    gates = pl.circuits.train_units(nested_signals(THREE, law, (1000,), key=pl.root_key(0))[0]).gates
-    x, y = eqx.filter_jit(lambda law, key: law.sample(key, 1000))(law, pl.root_key(1))
+    distribution = pl.distributions.separation(pl.distributions.equal_gates(THREE))
+    gates = pl.circuits.train_units(nested_signals(THREE, distribution, (1000,), key=pl.root_key(0))[0]).gates
+    x, y = eqx.filter_jit(lambda distribution, key: distribution.sample(key, 1000))(distribution, pl.root_key(1))
     s = np.asarray(jax.vmap(gates)(x), float)
     np.testing.assert_array_equal(s, jax.vmap(THREE.gate_outputs)(x))
     counts = np.bincount(np.sum(s > 0, axis=1).astype(int), minlength=4)
@@ -183,4 +185,4 @@ def test_wrong_numbers_say_so():
             np.eye(2), np.ones(2), np.array([1.0, 0.0]), until=lambda wrong: not wrong.any(),
             rng=np.random.default_rng(0),
         )  # fmt: skip
-    assert CountLaw(np.array([0.5, 0.5]), np.array([-0.5, 0.5])).error(np.array([False, True])) == 0
+    assert CountDistribution(np.array([0.5, 0.5]), np.array([-0.5, 0.5])).error(np.array([False, True])) == 0

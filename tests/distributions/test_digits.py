@@ -172,15 +172,15 @@ def test_scikit_learn_ships_1797_digits():
 
 
 def test_a_strip_shows_its_digits_side_by_side():
-    law = pl.distributions.Strips(TRAIN, 3, strips.scaled("signs", TRAIN))
-    x, y = (np.asarray(part) for part in law.sample(pl.root_key(0), 50))
+    distribution = pl.distributions.Strips(TRAIN, 3, strips.scaled("signs", TRAIN))
+    x, y = (np.asarray(part) for part in distribution.sample(pl.root_key(0), 50))
     shown = np.round((x.reshape(50, 4, 3, 2) + 1) * 255 / 2)
     known = {
         image.tobytes(): int(digit) for image, digit in zip(TRAIN.pixels.astype(float), TRAIN.classes, strict=True)
     }
     sums = [sum(known[strip[:, place].copy().tobytes()] for place in range(3)) for strip in shown.astype(float)]
     np.testing.assert_array_equal(y, [(-1) ** total for total in sums])
-    assert law.n == 24 and len(set(y.tolist())) == 2
+    assert distribution.n == 24 and len(set(y.tolist())) == 2
 
 
 def test_scales_of_grey():
@@ -193,8 +193,8 @@ def test_scales_of_grey():
     np.testing.assert_array_equal(task.clean().digits, TEST.classes)
 
 
-def test_one_law_trains_and_another_examines():
-    """The test law has the opposite labels: what is learned is wrong everywhere there."""
+def test_one_distribution_trains_and_another_examines():
+    """The test distribution has the opposite labels: what is learned is wrong everywhere there."""
     target = pl.Parity(4, (0, 1))
     x, y, _ = pl.Uniform(target).support()
     task = pl.distributions.HeldOut(pl.Uniform(target), pl.Points(np.asarray(x), -np.asarray(y)))

@@ -16,19 +16,19 @@ sample = eqx.filter_jit(lambda distribution, key, batch: distribution.sample(key
 
 def by_definition(circuit):
     """The probability of every point, level by level as the paper builds D^(0), ..., D^(d)."""
-    law = {(1.0,): 0.5, (-1.0,): 0.5}
+    distribution = {(1.0,): 0.5, (-1.0,): 0.5}
     for level in range(circuit.depth):
         tables = np.asarray(circuit.tables)[2**level - 1 : 2 ** (level + 1) - 1]
         wider = {}
-        for values, probability in law.items():
+        for values, probability in distribution.items():
             parts = {(): probability}
             for value, table in zip(values, tables, strict=True):
                 fitting = [(a, b) for a in (1.0, -1.0) for b in (1.0, -1.0) if table[int(a < 0)][int(b < 0)] == value]
                 parts = {(*done, *pair): p / len(fitting) for done, p in parts.items() for pair in fitting}
             for point, p in parts.items():
                 wider[point] = wider.get(point, 0.0) + p
-        law = wider
-    return law
+        distribution = wider
+    return distribution
 
 
 @pytest.mark.parametrize("gates", [("AND", "OR", "NAND", "NOR"), TWO_VALUED], ids=["and-or", "all but constants"])
@@ -46,7 +46,7 @@ def test_the_probability_of_a_point_is_that_of_the_definition(depth, gates):
     np.testing.assert_allclose(exact, by_hand, rtol=1e-14)
 
 
-def test_every_level_has_the_law_of_the_shallower_circuit():
+def test_every_level_has_the_distribution_of_the_shallower_circuit():
     """Lemma 9: the gates of the lowest level take D^(i) to D^(i-1)."""
     circuit = random_circuit(8, key=root_key(5))
     above = TreeCircuit(4, circuit.gates[:3])
@@ -57,7 +57,7 @@ def test_every_level_has_the_law_of_the_shallower_circuit():
     np.testing.assert_allclose(pushed, Generative(above).support()[2], rtol=1e-5)
 
 
-def test_a_sample_has_the_law_of_the_support():
+def test_a_sample_has_the_distribution_of_the_support():
     distribution, batch = Generative(circuit_from_formula("OR(NAND(x0,x1),AND(x2,x3))")), 40_000
     x, y = sample(distribution, root_key(0), batch)
     np.testing.assert_array_equal(y, jax.vmap(distribution.target)(x))

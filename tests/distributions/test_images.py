@@ -1,4 +1,4 @@
-"""Images from files, patches of them, and what is said of folders without."""
+"""Images from files, patches of them, and errors of folders without them."""
 
 import gzip
 import os
@@ -51,15 +51,15 @@ def test_one_named_folder_serves_all_data_sets(cifar, tmp_path, monkeypatch):
 
 def test_patches_are_cut_out_of_images(cifar):
     images = pl.distributions.cifar10(cifar)
-    law = pl.distributions.RandomPatches(images, 3)
-    x, y = law.sample(pl.root_key(0), 20)
+    distribution = pl.distributions.RandomPatches(images, 3)
+    x, y = distribution.sample(pl.root_key(0), 20)
     assert x.shape == (20, 28) and np.all(np.asarray(y) == 1)
     windows = np.lib.stride_tricks.sliding_window_view(images.train.pixels, (3, 3), axis=(1, 2))
     for point in np.asarray(x):
         patch = np.rint((point[:-1] + 1) * 127.5).reshape(3, 3, 3)
         here = windows[int(point[-1])]  # class i is image i: rows, columns, channels, patch
         assert np.any(np.all(here.transpose(0, 1, 3, 4, 2) == patch, axis=(2, 3, 4)))
-    tests, _ = law.clean().sample(pl.root_key(0), 20)
+    tests, _ = distribution.clean().sample(pl.root_key(0), 20)
     assert set(np.asarray(tests)[:, -1].tolist()) <= {0.0, 1.0, 2.0}
 
 

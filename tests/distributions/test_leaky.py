@@ -11,11 +11,11 @@ def test_exact_moments(n, support):
     """E[y] = 0; E[y x_j] = 1/(2 sqrt n) in A and 0 outside, all of it from the half with equal bits."""
     task = pl.distributions.leaky(pl.Parity(n, support))
     inside = np.isin(np.arange(n), support)
-    for law, share in (
+    for distribution, share in (
         (task, 0.5),
         *((pl.distributions.Encoded(part, "unit"), i) for i, part in enumerate(task.base.parts)),
     ):
-        x, y, probability = (np.asarray(part, float) for part in law.support())
+        x, y, probability = (np.asarray(part, float) for part in distribution.support())
         assert probability.sum() == pytest.approx(1) and probability @ y == pytest.approx(0, abs=1e-7)
         np.testing.assert_allclose((probability * y) @ x, share * inside / np.sqrt(n), atol=1e-7)
         assert np.allclose(np.linalg.norm(x, axis=1), 1, atol=1e-6)

@@ -213,12 +213,12 @@ def test_weights_and_biases_have_the_moments_of_their_fan_in(initialization):
 
 @pytest.mark.parametrize("which", range(3))
 def test_a_chosen_initialization_is_the_one_that_is_chosen(which):
-    laws = (UniformInitialization(), TernaryInitialization(20, 3), GlorotInitialization())
-    chosen = MLP(4, initialization=ChosenInitialization(laws, which))(20, key=root_key(3))
-    expected = MLP(4, initialization=laws[which])(20, key=root_key(3))
+    starts = (UniformInitialization(), TernaryInitialization(20, 3), GlorotInitialization())
+    chosen = MLP(4, initialization=ChosenInitialization(starts, which))(20, key=root_key(3))
+    expected = MLP(4, initialization=starts[which])(20, key=root_key(3))
     assert eqx.tree_equal(chosen, expected)
-    with pytest.raises(ValueError, match="a number below 3, got which=3"):
-        ChosenInitialization(laws, 3)
+    with pytest.raises(ValueError, match="below 3, got which=3"):
+        ChosenInitialization(starts, 3)
 
 
 def test_glorot_weights_have_the_variance_of_both_fans_and_no_biases():

@@ -35,11 +35,11 @@ OUTPUTS = {
 }
 DRAWS = {
     **{
-        f"{part} of {name}": lambda key, law=law, part=part: getattr(law, part)(key, (40, 3), 3)
-        for name, law in INITIALIZATIONS.items()
+        f"{part} of {name}": lambda key, start=start, part=part: getattr(start, part)(key, (40, 3), 3)
+        for name, start in INITIALIZATIONS.items()
         for part in ("weights", "biases", "outputs")
     },
-    **{name: lambda key, law=law: law.sample(key, 40) for name, law in (DISTRIBUTIONS | OUTPUTS).items()},
+    **{name: lambda key, each=each: each.sample(key, 40) for name, each in (DISTRIBUTIONS | OUTPUTS).items()},
     "frozen gates": lambda key: pl.networks.FrozenGates(6)(4, key=key),
     "neural gates": lambda key: pl.networks.NeuralGates(6)(4, key=key),
     "transformer": lambda key: pl.Transformer(embedding=5, attention=3, heads=2)(4, key=key),

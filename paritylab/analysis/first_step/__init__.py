@@ -1,1 +1,1 @@
-"""What one large step from the start leaves in a network."""
+"""Networks after one large gradient step from initialization."""

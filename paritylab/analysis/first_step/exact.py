@@ -1,7 +1,7 @@
-"""What does one gradient step do to the network of learning-parities? Exactly, at any n.
+"""The first gradient step of the network of learning-parities, exactly, at any n.
 
-Points are +-1/sqrt(n). The law D_A is an even mixture of the uniform law and of one whose bits in A are all equal
-(learning-parities, Section 2); the label is the parity of A, |A| = k odd. A network of paired neurons starts as
+Points are +-1/sqrt(n). D_A is an even mixture of the uniform distribution and of one whose bits in A are all
+equal (learning-parities, Section 2); the label is the parity of A, |A| = k odd. A network of paired neurons starts as
 the zero function (the pair shares w and b and differs in the sign of u), so that the slope of the hinge
 loss is -y everywhere, and with rate 1 and decay 1/2 the old weights are erased: each neuron's new weights are
 w = u E[y x sigma'], b + u E[y sigma'] and u = E[y sigma], with sigma = ReLU6 and weights in {-1, 0, 1}.
@@ -30,14 +30,14 @@ class Correlations(NamedTuple):
     output: float
 
     def mixed(self, other: "Correlations") -> "Correlations":
-        """Under an even mixture of two laws."""
+        """The correlations under an even mixture of two distributions."""
         return Correlations(
             (self.weight + other.weight) / 2, (self.bias + other.bias) / 2, (self.output + other.output) / 2
         )
 
 
 class FirstStep(NamedTuple):
-    """All neurons after the first step."""
+    """The weights of all neurons after the first step."""
 
     weight: Float[np.ndarray, "neurons n"]
     bias: Float[np.ndarray, " neurons"]
@@ -52,13 +52,14 @@ class Binomials(NamedTuple):
     top: int
 
     def at(self, s: Integer[np.ndarray, "..."]) -> tuple[np.ndarray, np.ndarray]:
+        """E[sigma] and E[sigma'] at the sums s."""
         return self.value[s + self.top], self.slope[s + self.top]
 
 
 def given_sum(n: int, active: int, bias: int | float, top: int) -> Binomials:
     """E over `active` fair signs of ReLU6 and of its slope at (s + their sum) / sqrt(n) + bias, for |s| <= top.
 
-    The law of the sum is that of 2 Bin(active, 1/2) - active. The slope is 1 strictly between 0 and 6.
+    The sum is distributed as 2 Bin(active, 1/2) - active. The slope is 1 strictly between 0 and 6.
 
     >>> given_sum(4, 2, 0.0, 1).slope.round(12).tolist()
     [0.25, 0.25, 0.75]
@@ -72,7 +73,7 @@ def given_sum(n: int, active: int, bias: int | float, top: int) -> Binomials:
 def first_correlations(
     weights: Integer[np.ndarray, " n"], bias: int | float, support: Sequence[int]
 ) -> tuple[Correlations, Correlations]:
-    """The correlations of one neuron, on the uniform law and on the law with equal bits in A (learning-parities).
+    """The correlations of one neuron, on uniform points and on points with equal bits in A (learning-parities).
 
     Lemma 7: on the latter E[y sigma'] and E[y x_j sigma'] for j outside A are 0 where the weights in A add up to 0.
 
@@ -87,10 +88,10 @@ def first_correlations(
     k, active = len(inside), int(np.sum(outside != 0))
     cube = 1 - 2 * ((np.arange(2**k)[:, None] >> np.arange(k)) & 1)
     equal = np.array([[1] * k, [-1] * k])
-    laws = given_sum(n, active, bias, k), given_sum(n, max(active - 1, 0), bias, k + 1)
+    binomials = given_sum(n, active, bias, k), given_sum(n, max(active - 1, 0), bias, k + 1)
     return (
-        _correlations(cube, n, member, inside, outside, *laws),
-        _correlations(equal, n, member, inside, outside, *laws),
+        _correlations(cube, n, member, inside, outside, *binomials),
+        _correlations(equal, n, member, inside, outside, *binomials),
     )
 
 
@@ -100,13 +101,13 @@ def _correlations(
     member: np.ndarray,
     inside: Integer[np.ndarray, " k"],
     outside: Integer[np.ndarray, " rest"],
-    law: Binomials,
-    law_without_one: Binomials,
+    binomials: Binomials,
+    without_one: Binomials,
 ) -> Correlations:
     """Means over equally likely patterns of the bits in A."""
     y, s = np.prod(patterns, axis=1), patterns @ inside
-    value, slope = law.at(s)
-    up, down = law_without_one.at(s + 1)[1], law_without_one.at(s - 1)[1]
+    value, slope = binomials.at(s)
+    up, down = without_one.at(s + 1)[1], without_one.at(s - 1)[1]
     weight = np.zeros(n)
     weight[member] = (y * slope) @ patterns / len(y) / np.sqrt(n)
     # A bit j outside A with weight w_j: E[x_j h(s + w_j x_j)] = w_j (h(s + 1) - h(s - 1)) / 2.
@@ -149,7 +150,7 @@ class FirstStepQuality(NamedTuple):
     """The quantities of learning-parities, Lemma 9, of one neuron, and the deviation of its Lemma 8."""
 
     alpha: Float[np.ndarray, " k"]
-    """sqrt(n) E[y x_j sigma'] for j in A; Lemma 9 says within C_1 sqrt(n) / u of a number in [1/4, 1]."""
+    """sqrt(n) E[y x_j sigma'] for j in A; by Lemma 9 within C_1 sqrt(n) / u of a number in [1/4, 1]."""
     outside: float
     """max over j outside A of |E[y x_j sigma']|; times u it is C_2 / (n - 1) in Lemma 9."""
     bias: float
@@ -163,7 +164,7 @@ class FirstStepQuality(NamedTuple):
 def first_step_quality(
     weights: Integer[np.ndarray, " n"], bias: int | float, support: Sequence[int]
 ) -> FirstStepQuality:
-    """How good a neuron is after its first step (learning-parities, Lemmas 8 and 9).
+    """The quality of a neuron after its first step (learning-parities, Lemmas 8 and 9).
 
     phi is the probability that the bits outside A alone put the neuron between k/sqrt(n) and 6 - k/sqrt(n). The worst
     sign h in Lemma 8 is that of E[sigma' | x_A] - phi, so that the deviation is the mean of its absolute value.
@@ -205,5 +206,5 @@ def _check(weights: Integer[np.ndarray, " n"], support: Sequence[int]) -> None:
     if not np.all(np.abs(weights) <= 1):
         raise ValueError(
             f"The first step of learning-parities needs weights in -1, 0, 1, got {weights[np.abs(weights) > 1][0]}; "
-            "for other whole numbers use `gradient_by_sums`."
+            "for other integers use `gradient_by_sums`."
         )

@@ -1,7 +1,7 @@
-"""How much does a fixed random feature know of a parity? E[f_A Psi_i] under the uniform law, exactly, at any n.
+"""Correlations E[f_A Psi_i] of fixed random features with a parity on uniform points, exactly, at any n.
 
 A linear predictor over features Psi has a hinge loss of at least 1 - |w| |E[f_A Psi]|, so that these
-correlations are all that the elementary form of Theorem 2 of learning-parities asks for. Enumeration
+correlations are all that the elementary form of Theorem 2 of learning-parities needs. Enumeration
 (`bounds.parity_correlations`) ends near n = 20; these closed forms do not.
 """
 
@@ -60,7 +60,7 @@ def ternary_gate_correlations(
 def _places(
     weights: Integer[np.ndarray, "features n"], bias: float, support: Integer[np.ndarray, " k"]
 ) -> tuple[StepTable, Int[np.ndarray, " features"], Int[np.ndarray, " features"], Int[np.ndarray, " features"]]:
-    """Where each neuron stands in the table of the uniform half."""
+    """The table indices of each neuron, on the uniform half."""
     inside = members(weights.shape[1], support.tolist())
     within = weights[:, inside]
     active = np.count_nonzero(weights[:, ~inside], axis=1)

@@ -1,4 +1,4 @@
-"""What does the one large step of hidden-progress, Theorem 4, leave in the network? Exactly, or from a batch.
+"""The network after the one large step of hidden-progress, Theorem 4, exactly or from a batch.
 
 A two-layer ReLU network of sign weights w, outputs u = +-1 and biases |b| < 1 starts in pairs, as the zero function, so
 that the slope of the hinge loss is -y everywhere. At odd n no point has w . x = 0, the slope of a ReLU is
@@ -52,7 +52,7 @@ def sampled_correlations(
 ) -> tuple[Float[Array, "neurons n"], Float[Array, " neurons"]]:
     """The means of y x_j 1(w . x + b > 0) and of y 1(w . x + b > 0) over `blocks` blocks of fresh examples.
 
-    The first batch of hidden-progress, Lemma 4. Sums over a block are whole numbers below 2**24, exact in float32 and
+    The first batch of hidden-progress, Lemma 4. Sums over a block are integers below 2**24, exact in float32 and
     on tensor cores.
     """
 
@@ -62,14 +62,14 @@ def sampled_correlations(
         return sums[0] + _exact_product(active.T, y[:, None] * x), sums[1] + y @ active
 
     nothing = jnp.zeros_like(layer.weight), jnp.zeros_like(layer.bias)
-    # Whole numbers up to 2**24 are exact in float32, and these sums stay near B times a small mean.
+    # Integers up to 2**24 are exact in float32, and these sums stay near B times a small mean.
     weight, bias = jax.lax.fori_loop(0, blocks, add, nothing)
     examples = jnp.asarray(blocks, jnp.float32) * BLOCK
     return weight / examples, bias / examples
 
 
 def _exact_product(left: Float[Array, "a b"], right: Float[Array, "b c"]) -> Float[Array, "a c"]:
-    """A product of whole numbers so small that the fastest arithmetic of a device is exact."""
+    """A product of integers so small that the fastest arithmetic of a device is exact."""
     return jnp.matmul(left, right, precision=jax.lax.Precision.DEFAULT)
 
 
@@ -153,7 +153,7 @@ def parity_outputs(k: int) -> tuple[Float[np.ndarray, " units"], Float[np.ndarra
 def presence_probability(width: int, k: int) -> float:
     """The probability that the random start has, for each of the k + 1 biases of `parity_outputs`, a useful pair.
 
-    A pair is useful if its weights on S are all equal, for then one of the two has the sign that Lemma 3 asks for: with
+    A pair is useful if its weights on S are all equal, for then one of the two has the sign that Lemma 3 needs: with
     its bias a chance of p = 2**(1-k) / (2k-1). By inclusion and exclusion over the biases that no pair has
     (hidden-progress, Lemma 4).
 

@@ -1,12 +1,12 @@
-"""The network of learning-parities after its first step, exact at any n, as a start for training.
+"""The network of learning-parities after its first step, exact at any n, as an initialization.
 
 The first step of population gradient descent from the zero function is known in closed form (`first_step`).
 A neuron's part of it depends on its weights through few numbers: how many of them are +1 and -1 in A,
-how many are not 0 outside. So all that can happen fits into a table, and a network after its first step
-can be drawn inside a compiled run, like any other start.
+how many are not 0 outside. So all cases fit into a table, and a network after its first step can be drawn
+inside a compiled run, like any other initialization.
 
-In the table the signs of the patterns of the bits in A are summed as whole numbers before anything is
-rounded. What cancels is exactly 0 there: outside weights and bias shift of every neuron that has a weight
+In the table the signs of the patterns of the bits in A are summed as integers before anything is
+rounded. What cancels is exactly 0: outside weights and bias shift of every neuron that has a weight
 of 0 in A, on the uniform half.
 """
 
@@ -44,7 +44,7 @@ class StepTable(NamedTuple):
 def step_table(n: int, k: int, bias: float, leak: float = 0.5) -> StepTable:
     """The correlations of every kind of neuron, on D_A with the given share of equal bits.
 
-    leak = 0 is the uniform half, 1 the half with equal bits, 1/2 the law of learning-parities.
+    leak = 0 is the uniform half, 1 the half with equal bits, 1/2 the mixture of learning-parities.
 
     >>> table = step_table(7, 3, 1 / 24)
     >>> float(table.inside[3, 1, 1, 1].round(4)), float(table.outside[3, 1, 1]), float(table.bias[3, 1, 1])
@@ -52,9 +52,9 @@ def step_table(n: int, k: int, bias: float, leak: float = 0.5) -> StepTable:
     """
     if not 1 <= k <= min(n, LARGEST_DEGREE) or k % 2 == 0:
         raise ValueError(f"The first step needs an odd k <= min(n, {LARGEST_DEGREE}), got k={k} and n={n}.")
-    laws = [given_sum(n, active, bias, k + 1) for active in range(n - k + 1)]
-    value, slope = np.stack([law.value for law in laws]), np.stack([law.slope for law in laws])
-    # With one of the active weights taken out; where none is active there is none to speak of.
+    sums = [given_sum(n, active, bias, k + 1) for active in range(n - k + 1)]
+    value, slope = np.stack([each.value for each in sums]), np.stack([each.slope for each in sums])
+    # With one of the active weights taken out, if there is one.
     others = np.concatenate([np.zeros((1, slope.shape[1])), slope[:-1]])
     shape = (n - k + 1, k + 1, k + 1)
     table = StepTable(np.zeros((*shape, 3)), np.zeros(shape), np.zeros(shape), np.zeros(shape))
@@ -73,7 +73,7 @@ def _sums_by_total(
 ) -> tuple[Float[np.ndarray, " totals"], Float[np.ndarray, "totals 3"]]:
     """E[y 1{total = s}] and E[y x_j 1{total = s}] by the weight of j, for s = -k - 1, ..., k + 1.
 
-    The total is the sum of w_j x_j over A. Counts are whole numbers until the last line.
+    The total is the sum of w_j x_j over A. Counts are integers until the last line.
     """
     weights = np.array([1] * plus + [-1] * minus + [0] * (k - plus - minus))
     member = {0: k - 1, 1: 0, -1: plus}  # some j of each weight that occurs
@@ -88,7 +88,7 @@ def _sums_by_total(
 
 
 class Kinds(NamedTuple):
-    """Where neurons stand in a `StepTable`."""
+    """The indices of neurons in a `StepTable`."""
 
     active: Int[Array | np.ndarray, " neurons"]
     plus: Int[Array | np.ndarray, " neurons"]

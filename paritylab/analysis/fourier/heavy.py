@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from ...cube import random_signs, sign_of_parity
 
 CHUNK = 2**16
-"""Queries at a time, at the most."""
+"""The most queries at a time."""
 
 Query = Callable[[Float[Array, " n"]], Float[Array, ""]]
 
@@ -34,7 +34,7 @@ class Heavy:
 
     subset: tuple[int, ...]
     coefficient: float
-    """As estimated; with the confidence that was asked for, all are within half the threshold of the truth."""
+    """The estimate; with the given confidence, all are within half the threshold of the truth."""
 
 
 def heavy_coefficients(
@@ -49,7 +49,7 @@ def heavy_coefficients(
     """All subsets with |f^(S)| >= threshold, and none below half of it, for f with values in [-1, 1].
 
     `function` takes one point of {-1,+1}^n, and `mean` is that of its coordinates, as in `spectrum`. With
-    probability `confidence` the list is right; `queries` says how often the function is asked.
+    probability `confidence` the list is right; `queries` is the number of evaluations.
 
     >>> from paritylab import Parity, root_key
     >>> heavy_coefficients(Parity(40, (3, 14, 15)), 40, 0.9, key=root_key(0))
@@ -75,7 +75,7 @@ def heavy_coefficients(
 
 
 def queries(n: int, threshold: float, confidence: float = 0.99, *, biased: bool = False) -> int:
-    """How often `heavy_coefficients` asks the function.
+    """The number of evaluations that `heavy_coefficients` makes.
 
     >>> queries(40, 0.5)
     517509
@@ -92,12 +92,12 @@ class _Effort(NamedTuple):
 
     @property
     def chunk(self) -> int:
-        """How many samples are drawn at a time."""
+        """The number of samples drawn at a time."""
         return min(CHUNK, 1 << (self.samples - 1).bit_length())
 
 
 def _effort(n: int, threshold: float, confidence: float, biased: bool) -> _Effort:
-    """Enough that every estimate of every level is within threshold**2 / 4.
+    """Samples and repetitions such that every estimate of every level is within threshold**2 / 4.
 
     Unbiased, all that is averaged lies in [-1, 1]: Hoeffding's inequality. Biased characters can be
     large, but what is averaged has a variance of at most 1: Chebyshev's for each mean, then their median.
@@ -155,7 +155,7 @@ class _Source(NamedTuple):
 def _median_of_means(
     sums: Callable[..., Array], subsets: Bool[np.ndarray, "subsets n"], effort: _Effort, key: PRNGKeyArray
 ) -> Float[np.ndarray, " subsets"]:
-    """Draws chunks until there are enough samples. Subsets are filled up to a power of two: few shapes to compile."""
+    """Draw chunks until there are enough samples. Subsets are padded to a power of two: few shapes to compile."""
     size = 1 << (len(subsets) - 1).bit_length()
     masks = jnp.asarray(np.pad(subsets, ((0, size - len(subsets)), (0, 0))))
     means = []

@@ -1,9 +1,9 @@
-"""Symmetric functions: all coefficients from n + 1 values, without a table of 2**n.
+"""The Fourier coefficients of symmetric functions, from n + 1 values.
 
-The coefficient of a subset depends on its size alone. For whole values under the uniform law it is a
-sum of Krawtchouk polynomials, taken in exact integers. In general the functions sqrt(P[w]) phi_k(w) of the
-weight w (the number of coordinates at -1) are the eigenvectors of a tridiagonal matrix, which is a
-stable way to all of them where sums of alternating binomials are none.
+The coefficient of a subset depends on its size alone. For integer values under the uniform distribution it is
+a sum of Krawtchouk polynomials, taken in exact integers. In general the functions sqrt(P[w]) phi_k(w) of the
+weight w (the number of coordinates at -1) are the eigenvectors of a tridiagonal matrix, which is
+stable where sums of alternating binomials are not.
 """
 
 import itertools
@@ -29,7 +29,7 @@ class SymmetricSpectrum:
 
     n: int
     coefficients: Float[np.ndarray, " levels"]
-    """Of one subset of each size 0..n."""
+    """The coefficient of one subset of each size 0..n."""
     weight: Float[np.ndarray, " levels"]
     """The sum of squares over all subsets of each size."""
 
@@ -40,7 +40,7 @@ class SymmetricSpectrum:
 
     @property
     def influence(self) -> float:
-        """Of any one coordinate: all are equal."""
+        """The influence of any one coordinate: all are equal."""
         return self.total_influence / self.n
 
     def noise_stability(self, rho: int | float) -> float:

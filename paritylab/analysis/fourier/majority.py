@@ -1,4 +1,4 @@
-"""How does majority correlate with parities? Its Fourier coefficients in closed form, at any odd n.
+"""The Fourier coefficients of majority in closed form, at any odd n.
 
 The majority of n bits depends on all of them alike, so its coefficient at S depends on k = |S| alone:
 xi_k = (-1)**((k-1)/2) * [C(m, (k-1)/2) / C(n-1, k-1)] * 2 C(n-1, m) / 2**n with m = (n-1)/2 for odd k, and 0
@@ -73,6 +73,7 @@ class Lemma1(NamedTuple):
 
     @property
     def holds(self) -> bool:
+        """Whether the weight is within the bounds."""
         return self.low <= self.weight <= self.high
 
 

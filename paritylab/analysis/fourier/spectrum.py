@@ -1,4 +1,4 @@
-"""Fourier analysis of functions on the cube, under the uniform law or any product of biased coordinates.
+"""Fourier analysis of functions on the cube, under the uniform distribution or any product of biased coordinates.
 
 For E[x_i] = mu_i the characters are products of phi_i(x) = (x_i - mu_i) / sigma_i, which are
 orthonormal; with mu = 0 they are the parities. Everything else follows from the coefficients.
@@ -45,10 +45,11 @@ class Spectrum:
 
     coefficients: Float[np.ndarray, " subsets"]
     mean: Float[np.ndarray, " n"]
-    """E[x_i] of each coordinate under the law that it is the spectrum for."""
+    """E[x_i] of each coordinate under the distribution of the inputs."""
 
     @property
     def n(self) -> int:
+        """The number of coordinates."""
         return coordinates_of(self.coefficients)
 
     @property
@@ -69,7 +70,7 @@ class Spectrum:
     def influences(self) -> Float[np.ndarray, " n"]:
         """For each coordinate the variance that is left when all others are fixed, on average.
 
-        For labels +-1 under the uniform law that is the probability that flipping it flips the label.
+        For labels +-1 under the uniform distribution that is the probability that flipping it flips the label.
 
         >>> spectrum(np.array([1, 1, 1, -1])).influences
         array([0.5, 0.5])

@@ -1,4 +1,4 @@
-"""The Walsh-Hadamard transform, and its like for biased coordinates: sums of a function against all characters.
+"""The Walsh-Hadamard transform, and its analogue for biased coordinates: sums of a function against all characters.
 
 Both multiply a table of 2**n values by a Kronecker product of n matrices of size 2 x 2. On a CPU the
 lowest coordinates, whose values lie beside each other, and the highest of a single function, are taken
@@ -21,7 +21,7 @@ DENSE, TOGETHER, TURNED = 4, 2, 5
 Fewer are more passes over the table, more are more arithmetic.
 """
 EXACT = {np.float32: 2**24, np.float64: 2**53}
-"""Whole numbers up to here are exact in floating point: a Boolean function's sums in float32 to n = 24."""
+"""Integers up to here are exact in floating point: a Boolean function's sums in float32 to n = 24."""
 
 HADAMARD = np.array([[1.0, 1.0], [1.0, -1.0]])
 
@@ -34,7 +34,7 @@ def walsh_hadamard(table: np.ndarray | Array, *, donate: bool = False) -> np.nda
     """For every subset S the sum over the cube of f(x) chi_S(x).
 
     The last axis of the table holds the values of f in the order of the cube; leading axes are
-    further functions. float32 and float64 stay what they are; whole numbers (and truth values) give
+    further functions. float32 and float64 stay what they are; integers (and booleans) give
     exact int64. A JAX array stays on its device, and is overwritten with `donate`.
 
     >>> walsh_hadamard(np.array([1, 1, 1, -1]))  # AND of two, as a sum of characters times 4
@@ -44,12 +44,12 @@ def walsh_hadamard(table: np.ndarray | Array, *, donate: bool = False) -> np.nda
     if isinstance(table, jax.Array):
         return _on_device(table, None, donate)
     if table.dtype.kind in "biu":
-        return _whole_numbers(table, n)
+        return _integers(table, n)
     return _of_numpy(table, None)
 
 
 def coefficients(table: Num[np.ndarray, "... points"]) -> Float[np.ndarray, "... subsets"]:
-    """The Fourier coefficients of functions on the cube, E[f(x) chi_S(x)] under the uniform law.
+    """The Fourier coefficients of functions on the cube, E[f(x) chi_S(x)] under the uniform distribution.
 
     >>> coefficients(np.array([1, 1, 1, -1]))
     array([ 0.5,  0.5,  0.5, -0.5])
@@ -81,9 +81,9 @@ def coordinates_of(table: np.ndarray | Array) -> int:
 
 def _of_numpy(table: np.ndarray, factors: Sequence[np.ndarray] | None) -> np.ndarray:
     if table.dtype not in (np.float32, np.float64):
-        raise ValueError(f"A table holds float32, float64 or whole numbers, got {table.dtype}. Convert it.")
+        raise ValueError(f"A table holds float32, float64 or integers, got {table.dtype}. Convert it.")
     with jax.enable_x64(table.dtype == np.float64):
-        # The copy on the device is ours alone, so it may be overwritten.
+        # No one else holds the copy on the device, so it may be overwritten.
         return np.asarray(_on_device(jnp.array(table), factors, donate=True))
 
 
@@ -94,7 +94,7 @@ def _on_device(table: Array, factors: Sequence[np.ndarray] | None, donate: bool)
         return (_donated if donate else _kept)(table, given, jax.default_backend() != "cpu")
 
 
-def _whole_numbers(table: np.ndarray, n: int) -> np.ndarray:
+def _integers(table: np.ndarray, n: int) -> np.ndarray:
     """In floating point if that holds every possible sum exactly; else as int64, level by level."""
     largest = max(abs(int(table.max(initial=0))), abs(int(table.min(initial=0))))
     for dtype, exact in EXACT.items():

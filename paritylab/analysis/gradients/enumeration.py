@@ -1,8 +1,8 @@
-"""Every example that a distribution can give, in float64 and in blocks that fit into memory.
+"""The support of a distribution in float64, in blocks that fit into memory.
 
-`support()` of a distribution lists all of them at once, with probabilities in float32. Here the same laws
-are walked through block by block, and probabilities are computed in float64 from the numbers that define
-the law. A law that this module does not know is asked for its `support()`.
+`support()` of a distribution lists all of them at once, with probabilities in float32. Here the
+support is visited block by block, and probabilities are computed in float64 from the parameters of the
+distribution. Types that this module does not know fall back to `support()`.
 """
 
 from collections.abc import Iterator
@@ -94,7 +94,7 @@ def cube_blocks(n: int) -> Iterator[Float[np.ndarray, "points {n}"]]:
         raise ValueError(
             f"Enumeration visits all 2**n points and takes n <= {LARGEST_ENUMERATION}, got n={n}, whose points alone "
             f"would be {8 * n * 2.0**n / 2**30:.3g} GiB. For one neuron and a parity on uniform points use "
-            "`gradient_by_sums` (whole-number weights), `gradient_of_threshold` (real weights), "
+            "`gradient_by_sums` (integer weights), `gradient_of_threshold` (real weights), "
             "`gradient_of_sinusoid` or `gradient_of_polynomial`."
         )
     for start in range(0, 2**n, BLOCK):

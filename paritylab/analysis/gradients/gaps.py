@@ -1,4 +1,4 @@
-"""Can the relevant coordinates be read off a gradient? Fourier gaps, and the detector that uses them.
+"""Fourier gaps, and the detector that reads the relevant coordinates off a gradient.
 
 The gradient of a neuron on a parity chi_S has a Fourier coefficient of sigma'(w . x) of size |S| - 1 at each
 relevant coordinate, and one of size |S| + 1 at each other one. Where the former stand out, S shows.
@@ -30,12 +30,12 @@ class FourierGap(NamedTuple):
 
     @property
     def weak(self) -> float:
-        """Gamma of hidden-progress, Appendix C.1: if positive, one relevant coordinate can be told."""
+        """Gamma of hidden-progress, Appendix C.1: if positive, one relevant coordinate can be identified."""
         return self.most_relevant - self.most_irrelevant
 
     @property
     def strict(self) -> float:
-        """The same with the smallest relevant entry (its footnote 10): if positive, all of them can be told."""
+        """The same with the smallest relevant entry (its footnote 10): if positive, all can be identified."""
         return self.least_relevant - self.most_irrelevant
 
 
@@ -111,7 +111,7 @@ def good_coordinates(gradient: Float[np.ndarray, " n"], gamma: float) -> tuple[i
     (0, 1)
     """
     if not gamma > 0:
-        raise ValueError(f"The detector needs a Fourier gap gamma > 0, got gamma={gamma}; without one it cannot tell.")
+        raise ValueError(f"The detector needs a Fourier gap gamma > 0, got gamma={gamma}; without one it cannot work.")
     return tuple(np.flatnonzero(np.abs(gradient) >= 0.75 * gamma).tolist())
 
 

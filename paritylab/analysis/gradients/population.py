@@ -1,4 +1,4 @@
-"""Where does gradient descent on the population loss want to go? Exact gradients of two-layer networks.
+"""Exact population gradients of two-layer networks.
 
 `population_gradient` sums over every example of a distribution. For one neuron, the correlation loss and a
 parity on uniform points the gradient is a list of Fourier coefficients of sigma'(w . x + b): the i-th entry
@@ -113,7 +113,7 @@ def _block_gradient(
     y: Float[Array, " points"],
     probability: Float[Array, " points"],
 ) -> PyTree:
-    """The part of the gradient that some examples give, by the chain rule."""
+    """The contribution of some examples to the gradient, by the chain rule."""
     layer = network.hidden[0] if isinstance(network, FeedForward) else network.hidden
     z = layer(x.T)
     value, slope = jax.jvp(network.activation, (z,), (jnp.ones_like(z),))
@@ -166,7 +166,7 @@ def gradient_of_sinusoid(
 
 
 def check_finite(weights: np.ndarray, bias: int | float | np.ndarray) -> None:
-    """At a weight that is NaN every slope counts as 0, and the gradient would look like that of a neuron at rest."""
+    """Refuse NaN and infinity, at which every slope would count as 0 and the gradient would vanish."""
     for name, values in (("weights", weights), ("bias", bias)):
         if not np.all(np.isfinite(as_numbers(name, values))):
             raise ValueError(
@@ -175,7 +175,7 @@ def check_finite(weights: np.ndarray, bias: int | float | np.ndarray) -> None:
 
 
 def members(n: int, support: Sequence[int]) -> np.ndarray:
-    """One truth value per coordinate: whether it is in the support."""
+    """The mask of the support."""
     check_kind("support", support, (Sequence, np.ndarray), "a sequence of coordinates, such as (0, 2)")
     for i in support:
         check_whole("support", i)
@@ -217,7 +217,7 @@ def gradient_of_polynomial(
 
     By moments: E[chi_S exp(t (w . x + b))] is exp(t b) times the product of sinh(w_i t) over S and cosh(w_i t)
     over the rest, and E[chi_S (w . x + b)**d] is d! times its coefficient at t**d. Of degree below |S| - 1 all
-    are 0: a polynomial of low degree does not see a parity (hidden-progress).
+    are 0: a polynomial of low degree does not correlate with a parity (hidden-progress).
 
     >>> gradient_of_polynomial(np.array([1.0, 2.0, 3.0]), (0, 1), slope=[0, 1]).weight.tolist()
     [2.0, 1.0, 0.0]
@@ -273,7 +273,7 @@ def slope_polynomial(activation: Activation) -> Float[np.ndarray, " terms"]:
 
 
 def slope_at(activation: Activation, z: Float[np.ndarray, " points"]) -> Float[np.ndarray, " points"]:
-    """sigma'(z), entry by entry, as training sees it: at a kink it is 0 for ReLU and ReLU6.
+    """sigma'(z), elementwise, as in training: at a kink it is 0 for ReLU and ReLU6.
 
     >>> from paritylab import relu
     >>> slope_at(relu, np.array([-1.0, 0.0, 2.0])).tolist()

@@ -1,6 +1,6 @@
-"""Which exact route leads to the gradient of a neuron on a parity? Chosen by activation, weights and n, and said.
+"""The exact gradient of a neuron on a parity, by a route chosen from activation, weights and n.
 
-All routes are exact up to rounding; nothing is sampled. Where none leads, the error says what would have to change.
+All routes are exact up to rounding; nothing is sampled. Where there is none, the error names alternatives.
 """
 
 from collections.abc import Sequence
@@ -29,11 +29,11 @@ Route = Literal["sinusoid", "polynomial", "enumeration", "sums", "integral"]
 
 QUICK_ENUMERATION = 22
 KINKS = ((relu, ((0.0, 1.0),)), (relu6, ((0.0, 1.0), (6.0, -1.0))))
-"""Where the slopes of piecewise linear activations jump, and by how much."""
+"""The kinks of piecewise linear activations: places and jumps of the slope."""
 
 
 class Routed(NamedTuple):
-    """A gradient, how it was found, and how far off it may be beyond rounding."""
+    """A gradient, the route that computed it, and its error beyond rounding."""
 
     gradient: NeuronGradient
     route: Route
@@ -45,7 +45,7 @@ def neuron_gradient(
 ) -> Routed:
     """E[chi_S x_i sigma'(w . x + b)] for all i and E[chi_S sigma'(w . x + b)], over uniform points.
 
-    Closed forms come first, then enumeration to n = 22, then sums of whole-number weights, then the integral for
+    Closed forms come first, then enumeration to n = 22, then sums of integer weights, then the integral for
     ReLU and ReLU6 (see `gradients`, `sums` and `thresholds` for where the formulas are from).
 
     >>> found = neuron_gradient(np.ones(101), relu, (0, 1))
@@ -72,6 +72,6 @@ def neuron_gradient(
             integrated = gradient_of_threshold(w, support, bias=bias, kinks=kinks)
             return Routed(integrated.gradient, "integral", integrated.error)
     raise ValueError(
-        f"There is no exact route for n={len(w)} real weights and this activation; use whole-number weights, a "
+        f"There is no exact route for n={len(w)} real weights and this activation; use integer weights, a "
         f"sinusoid, a polynomial, ReLU or ReLU6, or n <= 26 with `gradient_by_enumeration`."
     )

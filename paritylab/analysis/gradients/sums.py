@@ -1,12 +1,12 @@
-"""Gradients of a neuron with whole-number weights, at n in the thousands: dynamic programming over sums.
+"""Gradients of a neuron with integer weights, at n in the thousands: dynamic programming over sums.
 
-With whole numbers w_i the sum w . x takes few values, and sigma'(w . x + b) depends on x through it alone. So
+With integers w_i the sum w . x takes few values, and sigma'(w . x + b) depends on x through it alone. So
 E[chi_S sigma'(w . x + b)] is the sum over s of sigma'(s + b) E[chi_S; w . x = s], and these signed masses are the
 coefficients of the product of (q**w_i - q**-w_i) / 2 over S and of (q**w_i + q**-w_i) / 2 over the rest. Sign
-weights and ReLU give majority (hidden-progress, Lemma 2); any activation and any small whole numbers work alike.
+weights and ReLU give majority (hidden-progress, Lemma 2); any activation and any small integers work alike.
 
 In float64 every mass has an error of some units of the last place of the largest, so that a coefficient of
-size 1e-k is known to about 16 - k digits. `exact_gradient_by_sums` counts in whole numbers instead.
+size 1e-k is known to about 16 - k digits. `exact_gradient_by_sums` counts in integers instead.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,15 +29,15 @@ class Group(NamedTuple):
     member: bool
     size: int
     place: np.ndarray
-    """Which coordinates they are."""
+    """The coordinates of the group."""
 
 
-def signed_law(
+def signed_masses(
     weights: Integer[np.ndarray, " n"], support: Sequence[int] = ()
 ) -> tuple[Integer[np.ndarray, " sums"], Float[np.ndarray, " sums"]]:
-    """The values s of w . x, and E[chi_S; w . x = s] for each; with an empty S, the law of the sum.
+    """The values s of w . x, and E[chi_S; w . x = s] for each; with an empty S, the distribution of the sum.
 
-    >>> signed_law(np.array([1, 2]), (0,))
+    >>> signed_masses(np.array([1, 2]), (0,))
     (array([-3, -1,  1,  3]), array([-0.25,  0.25, -0.25,  0.25]))
     """
     groups = _groups(weights, support)
@@ -56,7 +56,7 @@ def gradient_by_sums(
     bias: int | float = 0.0,
     scale: int | float = 1.0,
 ) -> NeuronGradient:
-    """E[chi_S x_i sigma'(scale * w . x + b)] for all i, over uniform points, for whole-number weights w.
+    """E[chi_S x_i sigma'(scale * w . x + b)] for all i, over uniform points, for integer weights w.
 
     All coordinates at once in about n log n times the number of sums (hidden-progress, Lemma 2, is the case of
     sign weights and ReLU).
@@ -77,7 +77,7 @@ def exact_gradient_by_sums(
     bias: int | float = 0.0,
     scale: int | float = 1.0,
 ) -> tuple[list[Fraction], Fraction]:
-    """The same as fractions, for an activation made of pieces with whole-number slopes (ReLU, ReLU6).
+    """The same as fractions, for a piecewise linear activation with integer slopes (ReLU, ReLU6).
 
     >>> from paritylab import relu
     >>> exact_gradient_by_sums(np.ones(5, int), (0, 1), relu)[0][:3]
@@ -91,13 +91,13 @@ def exact_gradient_by_sums(
 def _gradient(
     weights: np.ndarray, support: Sequence[int], activation: Activation, bias: float, scale: float, kind: type
 ) -> tuple[list[Any], Any]:
-    """The gradient in floats, or 2**n times it in whole numbers of any size."""
+    """The gradient in floats, or 2**n times it in integers of any size."""
     groups, reach = _groups(weights, support), _reach(weights)
     slope: np.ndarray = slope_at(activation, scale * _values(reach) + float(bias))
     if kind is object:
         if not np.all(slope == np.round(slope)):
             raise ValueError(
-                "Exact sums need an activation whose slopes are whole numbers, got slopes like "
+                "Exact sums need an activation whose slopes are integers, got slopes like "
                 f"{slope[slope % 1 != 0][0]}; use `gradient_by_sums`."
             )
         slope = np.array([int(each) for each in slope], object)
@@ -114,7 +114,7 @@ def _gradient(
 
 def _groups(weights: Integer[np.ndarray, " n"], support: Sequence[int]) -> list[Group]:
     if not np.issubdtype(weights.dtype, np.integer):
-        raise ValueError(f"Sums need whole-number weights, got {weights.dtype}; for real ones use `thresholds`.")
+        raise ValueError(f"Sums need integer weights, got {weights.dtype}; for real ones use `thresholds`.")
     member = members(len(weights), support)
     pairs, place = np.unique(np.stack([weights, member.astype(weights.dtype)]), axis=1, return_inverse=True)
     return [
@@ -138,7 +138,7 @@ def _values(reach: int) -> Integer[np.ndarray, " sums"]:
 
 
 def _one(reach: int, kind: type) -> np.ndarray:
-    """The law of an empty sum. The j-th entry is the mass at 2j less the sum of the weights so far."""
+    """The distribution of an empty sum. The j-th entry is the mass at 2j less the sum of the weights so far."""
     start: np.ndarray = np.zeros(reach + 1, kind)
     start[0] = 1
     return start
@@ -169,5 +169,5 @@ def _shifted(masses: np.ndarray, weight: int, member: bool) -> np.ndarray:
     up = np.zeros_like(masses)
     up[abs(weight) :] = masses[: len(masses) - abs(weight)]
     total = up + masses if not member else (up - masses if weight > 0 else masses - up)
-    # Whole numbers count points and are divided by 2**n in the end; floats would overflow by then.
+    # Integers count points and are divided by 2**n in the end; floats would overflow by then.
     return total if masses.dtype == object else total / 2

@@ -1,7 +1,7 @@
-"""Which Fourier coefficients of a neuron's slope are exactly 0, because the slope is odd or even?
+"""Fourier coefficients of a neuron's slope that are exactly 0 because the slope is odd or even.
 
 Under x -> -x the character chi_T changes by (-1)**|T|. So an odd function of w . x has no coefficients at sets of even
-size, and an even one none at sets of odd size. All is decided in whole numbers here, and nothing by rounding.
+size, and an even one none at sets of odd size. All is decided in exact integers.
 """
 
 import math
@@ -27,7 +27,7 @@ def zero_by_symmetry(
 ) -> bool:
     """Whether all coefficients of sigma'(w . x + b) at sets of this size are exactly 0, because of x -> -x.
 
-    A False may only mean that it is not known. The slope of a ReLU is 1/2 plus an odd function if |w . x| > |b| at all
+    False may also mean that it is not known. The slope of a ReLU is 1/2 plus an odd function if |w . x| > |b| at all
     points, and has no coefficients of even size then, but for the mean. With equal weights and odd n this is majority,
     which has no even levels (hidden-progress, Lemma 1).
 
@@ -59,9 +59,9 @@ def _symmetry(weights: Float[np.ndarray, " n"], activation: Activation, bias: fl
 
 
 def least_sum(weights: Float[np.ndarray, " n"]) -> Fraction:
-    """A number that |w . x| is at least for all signs x; 0 if it is not sure that none of them cancel.
+    """A lower bound on |w . x| over all signs x; 0 if some of them might cancel.
 
-    In units of what they have as a common divisor the weights are whole numbers, and w . x is odd for all x if their
+    In units of their common divisor the weights are integers, and w . x is odd for all x if their
     sum is. Otherwise all signs are tried where n is small, modulo 2**64.
 
     >>> [str(least_sum(np.array(weights))) for weights in ([1.0, 1.0, 1.0], [0.5, 0.25, 0.25], [0.5, 0.25, 1.25])]

@@ -1,4 +1,4 @@
-"""Gradients of a threshold neuron with real weights, at n in the thousands: one integral for every coordinate.
+"""Gradients of a threshold neuron with real weights, at n in the thousands: one integral per coordinate.
 
 sgn(z) is (2/pi) times the integral of sin(z t) / t over t > 0, so with E[chi_S exp(i t w . x)] = i**|S| times the
 product of sin(w_i t) over S and cos(w_i t) over the rest,
@@ -10,10 +10,10 @@ The midpoint rule t_j = (j + 1/2) h is far better here than it is in general: th
 + R |w|_2) errs by at most 2 P(|w . x| > R |w|_2) <= 4 exp(-R**2 / 2), a step of pi / (|b| + |w|_1) not at all, and
 what is left is where to end the sum. The products fall like exp(-|w|_2**2 t**2 / 2) at first; after that they are a
 quasi-periodic function whose mean size over all times is (2/pi)**n for weights without common measure. From n of
-about 50 that is nothing, and a few dozen terms give all coordinates to full precision. For smaller n the last
+about 50 that is negligible, and a few dozen terms give all coordinates to full precision. For smaller n the last
 octave of terms is faded out, which leaves points with |w . x + b| below some 300 / t alone in error; enumeration is
-the better route there. Weights with a large common measure (whole numbers) recur early, which the error that is
-reported does not see: `gradient_by_sums` is the route for them.
+the better route there. Weights with a large common measure (integers) recur early, which the reported error does not
+include: `gradient_by_sums` is the route for them.
 """
 
 import math
@@ -36,7 +36,7 @@ BLOCK_ENTRIES = 2**22
 
 
 class Integrated(NamedTuple):
-    """A gradient by quadrature, and how far any of its entries may be off."""
+    """A gradient by quadrature, and the largest error of its entries."""
 
     weight: Float[np.ndarray, " n"]
     bias: Float[np.ndarray, ""]
@@ -45,6 +45,7 @@ class Integrated(NamedTuple):
 
     @property
     def gradient(self) -> NeuronGradient:
+        """The gradient without its error."""
         return NeuronGradient(self.weight, self.bias)
 
 
@@ -121,7 +122,7 @@ def gradient_of_threshold(
 
 
 class _Terms(NamedTuple):
-    """What the terms of the sum are made of."""
+    """The terms of the midpoint rule."""
 
     weights: Float[np.ndarray, " n"]
     member: np.ndarray

@@ -1,1 +1,1 @@
-"""Kernels of networks, and what can be learned with them."""
+"""Kernels of networks, and predictors that use them."""

@@ -1,8 +1,8 @@
-"""What is the least hinge loss of a linear function of bounded norm? With a proof that none is less.
+"""The least hinge loss of a linear function of bounded norm, with a dual certificate.
 
 Over weights with |w| <= R the least mean of max(0, 1 - y Psi(x) . w) equals, by duality, the largest value of
 E[a] - R |E[a y Psi]| over functions a of the points with values in [0, 1]. Any w gives an upper and any a a lower
-value, so that a pair of them proves how good it is. The pair is found by an interior-point method (Mehrotra
+value, so that a pair of them certifies its gap. The pair is found by an interior-point method (Mehrotra
 1992) on
 
     min sum_i p_i xi_i  with  xi_i >= 0,  s_i = xi_i + y_i Psi_i . w - 1 >= 0,  t = (R^2 - |w|^2) / 2 >= 0,
@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 MOST_ITERATIONS = 80
 TO_THE_EDGE = (0.995, 0.9, 0.7)
-"""How much of the way to the nearest wall a step goes; where the first ends too early, the next one tries."""
+"""Fractions of the longest feasible step, tried in turn."""
 
 
 class HingeOptimum(NamedTuple):
@@ -30,7 +30,7 @@ class HingeOptimum(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """How much the two sides leave open."""
+        """The duality gap."""
         return self.primal - self.dual
 
 
@@ -42,10 +42,10 @@ def best_hinge_over_ball(
     *,
     tolerance: float = 1e-7,
 ) -> HingeOptimum:
-    """Least E[max(0, 1 - y Psi(x) . w)] over |w| <= radius, without a bias; points equally likely if not told.
+    """Least E[max(0, 1 - y Psi(x) . w)] over |w| <= radius, without a bias; uniform over points by default.
 
     (learning-parities, Theorem 2: the loss of the class H_Psi^B.) Ends when the gap is below `tolerance`, or when
-    rounding allows no further step: the gap says how far it came.
+    rounding allows no further step.
 
     >>> found = best_hinge_over_ball(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, -1]), 1.0)
     >>> round(found.primal, 6), found.gap < 1e-6
@@ -72,7 +72,7 @@ def best_hinge_over_ball(
 def _proven(
     signed: np.ndarray, share: np.ndarray, radius: float, weights: np.ndarray, multipliers: np.ndarray
 ) -> HingeOptimum:
-    """What weights in the ball and multipliers 0 <= a_i <= p_i prove."""
+    """The bounds certified by weights in the ball and multipliers 0 <= a_i <= p_i."""
     primal = float(share @ np.maximum(0, 1 - signed @ weights))
     dual = float(multipliers.sum() - radius * np.linalg.norm(multipliers @ signed))
     return HingeOptimum(weights, primal, max(dual, 0.0))
@@ -108,7 +108,7 @@ class _State(NamedTuple):
 
 
 def _interior(signed: np.ndarray, share: np.ndarray, radius: float, tolerance: float, edge: float) -> HingeOptimum:
-    """Predictor and corrector until the gap is closed; the more careful, the nearer to the centre."""
+    """Predictor and corrector until the gap is closed."""
     points, size = signed.shape
     state = _State(np.zeros(size), np.full(points, 2.0), share / 2, share / 2, 2 / radius**2)
     best = HingeOptimum(state.w, 1.0, 0.0)
@@ -119,7 +119,7 @@ def _interior(signed: np.ndarray, share: np.ndarray, radius: float, tolerance: f
         ahead = step.direction(0.0)
         reach = min(1.0, step.reach(ahead))
         target = step.complementarity * max((step.after(ahead, reach) / step.complementarity) ** 3, (1 - edge) ** 2)
-        # A predictor that stops at a wall soon knows little of the curvature beyond it.
+        # A predictor that is cut short at the boundary is a poor estimate of the curvature.
         toward = step.direction(target, ahead, reach**2)
         reach = min(1.0, edge * step.reach(toward))
         state = state.after(toward, reach)
@@ -141,7 +141,7 @@ class _System:
         matrix += state.m / self.t * np.outer(state.w, state.w)
         try:
             self.factor = cho_factor(matrix)
-        except np.linalg.LinAlgError:  # rounding has eaten the smallest eigenvalue: there is nowhere left to go
+        except np.linalg.LinAlgError:  # singular to rounding: no further step
             self.factor = None
         self.complementarity = (state.a @ self.s + state.b @ state.xi + state.m * self.t) / (2 * len(self.s) + 1)
 
@@ -160,7 +160,7 @@ class _System:
         return _State(dw, (of_xi + xi * da) / b, da, -da, float((of_t + m * (w @ dw)) / self.t))
 
     def reach(self, move: _State) -> float:
-        """The longest step that stays inside all walls."""
+        """The longest feasible step."""
         w, xi, a, b, m = self.state
         ds = move.xi + self.signed @ move.w
         walls = [(xi, move.xi), (a, move.a), (b, move.b), (self.s, ds), (np.array([m]), np.array([move.m]))]

@@ -1,9 +1,9 @@
-"""What kernel does a network have, and what can a kernel learn?
+"""Tangent and conjugate kernels of networks, and predictors from a kernel matrix.
 
 The neural tangent kernel of a network is the matrix of inner products of its gradients, the
 conjugate kernel that of its last hidden features. Both are computed for any network of this package in
 float64. A kernel matrix is all that ridge regression, the support vector machine and linearized
-training need. The kernels of infinitely wide ReLU networks are in `relu_kernels`.
+training need. The kernels of infinitely wide ReLU networks are in `relu`.
 """
 
 import math
@@ -22,7 +22,7 @@ from ..margins import maximal_margin
 Points = Num[Any, "points n"]
 
 BLOCK_BYTES, LARGEST_BYTES = 2**28, 2**33
-"""How much of the gradients one call computes, and how much of them is held at all."""
+"""Bytes of gradients computed per call, and held in all."""
 
 
 def tangent_kernel(
@@ -77,7 +77,7 @@ def _gradients(
     if (needed := 8 * size * len(x)) > LARGEST_BYTES:
         raise ValueError(
             f"The gradients of {len(x)} points in {size} numbers would take {needed / 2**30:.3g} GiB, and at most "
-            f"{LARGEST_BYTES / 2**30:.3g} are held; ask for fewer points at a time, or for a part of the network."
+            f"{LARGEST_BYTES / 2**30:.3g} are held; pass fewer points at a time, or a part of the network."
         )
     block = max(1, BLOCK_BYTES // (8 * size))
     with jax.enable_x64(True), jax.default_matmul_precision("highest"):
@@ -102,7 +102,7 @@ def _block(network: Network, x: Any, part: Callable[[Any], Any] | None) -> Any:
 
 
 def level_eigenvalues(kernel: Num[np.ndarray, " inner_products"]) -> Float[np.ndarray, " levels"]:
-    """The eigenvalue per Fourier level, under the uniform law, of any kernel of the inner product.
+    """The eigenvalue per Fourier level, under the uniform distribution, of any kernel of the inner product.
 
     Entry j of `kernel` is its value for points that differ in j of the n coordinates, j = 0, ..., n.
     lambda_k is the mean of the kernel times the Krawtchouk polynomial K_k(j) / C(n, k), the mean of a
@@ -145,7 +145,7 @@ def ridge_regression(
 
 
 class SupportVectorMachine(NamedTuple):
-    """A soft-margin classifier, and what proves that it is the best one."""
+    """A soft-margin classifier, and a certificate of its optimality."""
 
     coefficients: Float[np.ndarray, " points"]
     """f(x) = sum_i coefficients_i K(x, x_i)."""
@@ -156,7 +156,7 @@ class SupportVectorMachine(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """How much the two sides leave open."""
+        """The duality gap."""
         return self.primal - self.dual
 
 

@@ -2,7 +2,7 @@
 
 All points of the cube have the same length, so a kernel of a rotation-invariant network depends on
 two points through rho = x . x' / n alone. Such a kernel has the characters as eigenfunctions under the
-uniform law, with one eigenvalue for all characters of a level.
+uniform distribution, with one eigenvalue per level.
 
 The eigenvalues are sums of non-negative terms here. With c = (rho + bias) / (1 + bias), the kernels
 are power series in c with non-negative coefficients, and the coefficient of chi_S in c^d is the
@@ -104,7 +104,7 @@ class ReluKernel:
         return replace(self, **{name: getattr(self, name) / self.diagonal for name in names})
 
     def eigenvalues(self) -> Float[np.ndarray, "{self.n+1}"]:
-        """The eigenvalue of level k = 0, ..., n under the uniform law; C(n, k) characters share it.
+        """The eigenvalue of level k = 0, ..., n under the uniform distribution; C(n, k) characters share it.
 
         (gates * rho + gate_bias) is a multiple of c plus a rest that is 0 in the usual
         parametrizations; without biases only even powers of c and c itself are left then.
@@ -182,7 +182,7 @@ def _coefficients(terms: int) -> Float[np.ndarray, "3 {terms}"]:
 
 
 def _level_series(n: int, bias: float) -> _Series:
-    """The walk until it has forgotten where it began, then the rest of the series in one piece.
+    """The walk until it has mixed, then the rest of the series in one piece.
 
     After d steps the probability of a set of size k is 2^-n times the sum over j of binom(n, j) terms
     with factors c_j^d, c_j = (1 - 2j/n + bias) / (1 + bias). All but j = 0 and j = n (where the walk
@@ -233,7 +233,7 @@ def gaussian_eigenvalues(n: int, bandwidth: int | float) -> Float[np.ndarray, "{
 
 
 def best_hinge(eigenvalue: int | float, radius: int | float) -> float:
-    """The least hinge loss over the ball of radius R of a parity under the uniform law: max(0, 1 - R sqrt(lambda)).
+    """The least hinge loss over the ball of radius R of a parity on uniform points: max(0, 1 - R sqrt(lambda)).
 
     `eigenvalue` is that of the parity's level. Flipping coordinates by z maps h to chi_S(z) h(x z), which
     changes neither the loss nor the norm of h; averaged over z it is a multiple of chi_S, which by

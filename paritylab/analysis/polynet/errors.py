@@ -1,4 +1,4 @@
-"""How often is a disjoint PolyNet wrong, exactly and by hidden-progress, Lemma 6; and where does descent take it?
+"""The error of disjoint PolyNets, exactly and by hidden-progress, Lemma 6, and the path of their relevant weights.
 
 A disjoint PolyNet is a product of k linear functions of k blocks of coordinates; the target is the product of the
 first coordinates of the blocks. In block i, v is the weight of the relevant coordinate and u are the others. The sign
@@ -96,7 +96,7 @@ def last_place(block: int, k: int, error: float) -> int:
 
     With v just below one of the values of the sum of the block - 1 others, and p the probability that this sum is at
     least that value, the error is (1 - (1 - 2p)**k) / 2. The largest value at which it is at least `error`, and 1 if
-    there is none (hidden-progress, Theorem 7), by counting in whole numbers.
+    there is none (hidden-progress, Theorem 7), by counting in integers.
 
     >>> last_place(4096, 3, 0.49)
     23
@@ -133,11 +133,12 @@ class Lemma6(NamedTuple):
 
     @property
     def holds(self) -> np.ndarray:
+        """Whether the error is within the bounds."""
         return np.asarray((self.low <= self.error) & (self.error <= self.high))
 
 
 def lemma6(weights: Float[np.ndarray, "*batch k block"], *, printed: bool = False) -> Lemma6:
-    """Bounds from the Gaussian law and from Hoeffding's inequality (hidden-progress, Lemma 6), if prod v > 0.
+    """Bounds from the normal approximation and from Hoeffding's inequality (hidden-progress, Lemma 6), if prod v > 0.
 
     1/2 - 1/2 prod(erf(|v| / (|u| sqrt(2))) + 2c max|u| / |u|) <= error <= 2 sum exp(-v**2 / (2 |u|**2)), c = 0.56. As
     printed, the terms are c max|u| / |u|**3 and exp(-v**2 / |u|**2).

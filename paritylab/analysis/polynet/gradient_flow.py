@@ -1,4 +1,4 @@
-"""When does gradient flow on a disjoint PolyNet learn? By an adaptive solver, by an integral, and in closed form.
+"""The time at which gradient flow on a disjoint PolyNet learns: by an ODE solver, an integral, and a closed form.
 
 Under the population gradient of the correlation loss the relevant weight of each block moves as the product of the
 others, dv_i/dt = prod over j != i of v_j, and all other weights stay (hidden-progress, Section 4.2). All v_i**2 grow by
@@ -51,7 +51,7 @@ def flow_times(start: Float[np.ndarray, "runs k"], gain: Float[np.ndarray, " run
     with jax.enable_x64(True):
         found = _solved(jnp.asarray(padded), jnp.arange(MOST_BLOCKS) < k, jnp.asarray(gain, jnp.float64))
     times, weights = np.asarray(found[0]), np.asarray(found[1])
-    # v**2 grows by 2 prod |v| dt. Near the end of all time that is so fast that v itself is known to few digits.
+    # v**2 grows by 2 prod |v| dt. Near the blow-up that is so fast that v itself is known to few digits.
     late = np.abs(weights[:, 0] ** 2 - start[:, 0] ** 2 - gain) / (2 * np.abs(np.prod(weights, axis=1)))
     if not np.all(late <= FOUND * times):
         raise RuntimeError(f"The solver stopped {np.nanmax(late / times):.1e} of the time away from the gain.")
@@ -158,7 +158,7 @@ def limit_of_scaled(k: int, error: float) -> float:
 
 
 def sign_share_bound(block: int, k: int, gamma: float) -> float:
-    """A bound on 1 - T(1/2 - gamma)/T(0) for sign weights, from Lemmas 5 and 6; infinite where they say nothing.
+    """A bound on 1 - T(1/2 - gamma)/T(0) for sign weights, from Lemmas 5 and 6; infinite where they are vacuous.
 
     b**(2-k) with b = sqrt(pi (block-1) / 2) ((2 gamma)**(1/k) - 2c / sqrt(block-1)), if b > 1 (hidden-progress,
     Corollary 11, with corrected constants).
@@ -222,7 +222,7 @@ def real_shares(weights: Float[np.ndarray, "k block"], gamma: float) -> Shares:
 
 
 def real_share_bound(weights: Float[np.ndarray, "k block"], gamma: float) -> float:
-    """A bound on 1 - T(1/2 - gamma)/T(0) for any weights, from Lemmas 5 and 6; infinite where they say nothing.
+    """A bound on 1 - T(1/2 - gamma)/T(0) for any weights, from Lemmas 5 and 6; infinite where they are vacuous.
 
     The error is at least 1/2 - gamma up to the gain q with prod(erf(sqrt((q + v**2) / 2) / |u|) + 2c max|u| / |u|)
     = 2 gamma (Lemma 6), so that the share is at most ((g + q) / a)**(1-k/2) (Lemma 5, with its means a and g): the

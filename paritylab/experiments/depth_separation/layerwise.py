@@ -35,7 +35,7 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...circuits import failure_probability, gate_tables
-from ...circuits.counts import CountLaw, count_law
+from ...circuits.counts import CountDistribution, count_distribution
 from ...circuits.gate_training import Four
 from ...circuits.second_layer import hidden_outputs, least_squares_output, one_step_layer, sharp_embedding, sign_parity
 from ...circuits.unit_training import train_units
@@ -82,7 +82,7 @@ SETTINGS = {
 }
 
 
-def lacks_chance(law: CountLaw, hard: CountLaw, size: int) -> float:
+def lacks_chance(law: CountDistribution, hard: CountDistribution, size: int) -> float:
     """The chance that the counts which a sample of the mixture lacks have a mass of more than 1% on the uniform half.
 
     From 4,000 draws of the lacking counts, each independent of the others, which is nearly so.
@@ -96,7 +96,11 @@ def size_of(n: int) -> int:
     """The size fixed beforehand, for as many ORs as ANDs, but for one; so is the law of K, up to a shift."""
     target = alternating(n)
     mixture = law_of("E1", target)
-    tables, law, hard = gate_tables(target, mixture), count_law(target, mixture), count_law(target, pl.Uniform(target))
+    tables, law, hard = (
+        gate_tables(target, mixture),
+        count_distribution(target, mixture),
+        count_distribution(target, pl.Uniform(target)),
+    )
     enough = (
         size for size in SIZES if failure_probability(tables, size) <= 0.01 and lacks_chance(law, hard, size) <= 0.01
     )
@@ -124,13 +128,13 @@ def on_staircase(n: int, first: int, seeds: int) -> list[dict[str, object]]:
     return [{**row, "training_seconds": seconds} for row in rows]
 
 
-def _laws(target: pl.GateProduct, learned: Four) -> dict[str, CountLaw]:
+def _laws(target: pl.GateProduct, learned: Four) -> dict[str, CountDistribution]:
     halves = {"hard": pl.Uniform(target), "easy": pl.distributions.equal_gates(target)}
-    return {half: count_law(target, law, learned) for half, law in halves.items()}
+    return {half: count_distribution(target, law, learned) for half, law in halves.items()}
 
 
 def _counted(
-    target: pl.GateProduct, learned: Four, counts: np.ndarray, laws: dict[str, CountLaw], seed: int
+    target: pl.GateProduct, learned: Four, counts: np.ndarray, laws: dict[str, CountDistribution], seed: int
 ) -> dict[str, object]:
     """The perceptron on the staircase, until it makes no mistake on the sample, and its exact errors.
 

@@ -29,7 +29,14 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...analysis import parity_margin, perceptron_bound, symmetric_embedding
-from ...circuits import count_law, hidden_outputs, least_squares_output, one_step_layer, sharp_embedding, sign_parity
+from ...circuits import (
+    count_distribution,
+    hidden_outputs,
+    least_squares_output,
+    one_step_layer,
+    sharp_embedding,
+    sign_parity,
+)
 from ...distributions import AbstractDistribution
 from ...distributions.points import growing_sample
 from ...figures import ink, panels
@@ -94,7 +101,7 @@ def streamed(n: int, units: str, seeds: int) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for seed in range(seeds):
         target = random_target(n, seed)
-        hard, law = count_law(target, pl.Uniform(target)), count_law(target, law_of("E1", target))
+        hard, law = count_distribution(target, pl.Uniform(target)), count_distribution(target, law_of("E1", target))
         enough = lambda wrong, hard=hard: (  # type: ignore[misc]
             not wrong[0] and not wrong[-1] and float(hard.probability[wrong].sum()) <= ERROR
         )
