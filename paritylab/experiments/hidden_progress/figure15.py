@@ -17,16 +17,7 @@ from matplotlib.figure import Figure
 from ...figures import panels
 from ..base import Claim, Measured, Region
 from ..measures import fraction
-from .shared.finite_samples import (
-    K,
-    Samples,
-    Settings,
-    draw,
-    draw_legend,
-    learned_of,
-    plan as plan,
-    read as read,
-)
+from .shared.finite_samples import K, Samples, Settings, draw, draw_legend, learned_of, plan as plan, read as read
 from .shared.measures import median_within
 
 SETTINGS = {

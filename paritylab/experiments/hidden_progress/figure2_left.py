@@ -48,10 +48,7 @@ class Settings:
     steps: int = 10_000
 
 
-SETTINGS = {
-    "quick": Settings({"xiv": 6_000, "ii": 4_000}),
-    "paper": Settings({"xiv": 1_000_000, "ii": 200_000}),
-}
+SETTINGS = {"quick": Settings({"xiv": 6_000, "ii": 4_000}), "paper": Settings({"xiv": 1_000_000, "ii": 200_000})}
 
 
 class Panel(NamedTuple):

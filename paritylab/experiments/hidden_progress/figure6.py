@@ -77,9 +77,7 @@ class Settings:
 
 SETTINGS = {
     "quick": Settings(
-        seeds=12,
-        steps=20_000,
-        names=(EASY, *HARDER.values(), "polynet/B1", "polynet/B16", "polynet/B1024"),
+        seeds=12, steps=20_000, names=(EASY, *HARDER.values(), "polynet/B1", "polynet/B16", "polynet/B1024")
     ),
     "paper": Settings(seeds=25, steps=100_000, names=tuple(panel.name for row in ROWS for panel in row)),
 }

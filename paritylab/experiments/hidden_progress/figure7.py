@@ -19,18 +19,7 @@ from matplotlib.figure import Figure
 from ...figures import ink, panels
 from ..base import Claim, Region, within_factor
 from ..measures import best_quantile, share
-from .shared.grid import (
-    Cell,
-    N,
-    Settings,
-    Times,
-    agrees,
-    cells,
-    draw_table,
-    name_of,
-    plan as plan,
-    read as read,
-)
+from .shared.grid import Cell, N, Settings, Times, agrees, cells, draw_table, name_of, plan as plan, read as read
 from .shared.measures import best_t10
 
 SETTINGS = {

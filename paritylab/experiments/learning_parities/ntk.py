@@ -42,10 +42,7 @@ class Settings:
     """Variances of a hidden bias, relative to that of w . x."""
 
 
-SETTINGS = {
-    "quick": Settings(dimensions=(10, 20, 30, 50)),
-    "paper": Settings(dimensions=(10, 20, 30, 50, 100, 200)),
-}
+SETTINGS = {"quick": Settings(dimensions=(10, 20, 30, 50)), "paper": Settings(dimensions=(10, 20, 30, 50, 100, 200))}
 
 
 def spectrum(kernel: str, n: int, bias: float) -> list[dict[str, object]]:
