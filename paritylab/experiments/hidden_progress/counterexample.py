@@ -28,20 +28,17 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jaxtyping import Array, Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import paritylab as pl
 
 from ...analysis.gradients.enumeration import blocks
 from ...analysis.gradients.population import gradient_by_enumeration
-from ...figures import INKS, panels
+from ...figures import INKS, Axes, Figures, panels
 from ...networks.base import outputs
 from ...networks.mlp import FeedForward, Layer
 from ...statistics import quantile, wilson_interval
 from ...sweep import Call
-from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import fraction, largest
 
@@ -107,7 +104,7 @@ TOO_LATE = (
 )
 
 
-def plan(settings: Settings) -> Iterator[Plan | Call]:
+def plan(settings: Settings) -> Iterator[pl.Plan | Call]:
     for case in settings.cases:
         for k in case.degrees:
             yield pl.plan(
@@ -229,7 +226,7 @@ def exact(layers: int, k: int, n: int) -> Iterator[Claim]:
         yield Claim(f"{where}/correlation", text, None, Region(0, 0), worst("correlation"), theory=0.0)
 
 
-def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """A table: networks down, degrees across, with a line at k = 2^(L-1)."""
     networks = list(dict.fromkeys((case.layers, case.n) for case in settings.cases))
     tried = [*(case.degrees for case in settings.cases), *EXACT_DEGREES.values()]

@@ -19,10 +19,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from ...figures import panels
+from ...figures import Axes, Figures, panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
@@ -150,7 +148,7 @@ def learned(curves: Curves, data: Medians) -> Measured:
     return fraction(np.isfinite([data[curves, k][:, 0] for k in curves.degrees]))
 
 
-def plot(settings: Settings, data: Medians) -> dict[str, Figure]:
+def plot(settings: Settings, data: Medians) -> Figures:
     """Two rows of six, as in the paper; what was not run is said."""
     figure, axes = panels(2, 6, width=2.3, height=2.5)
     chosen = {curves.name: curves for curves in settings.curves}
@@ -167,7 +165,7 @@ def plot(settings: Settings, data: Medians) -> dict[str, Figure]:
     most = max(settings.smaller, key=lambda curves: len(curves.degrees)).name
     handles, labels = axes.flat[list(TITLES).index(most)].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncol=len(labels))
-    figure.suptitle(f"Median convergence times over {counts} runs, batch 32 (bars: 95%)", fontsize=11)
+    figure.suptitle(f"Median convergence times over {counts} runs, batch 32 (bars: 95%)")
     return {"figure10": figure}
 
 

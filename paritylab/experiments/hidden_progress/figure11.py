@@ -18,15 +18,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...analysis.gradients.gaps import majority_gap, weak_gap
 from ...analysis.gradients.population import gradient_by_enumeration
 from ...analysis.gradients.thresholds import gradient_of_threshold
-from ...figures import ink, panels
+from ...figures import Axes, Figures, ink, label_edges, panels
 from ...sweep import Call
 from ..base import Claim, Region
 from ..measures import fraction, largest, median
@@ -135,18 +133,15 @@ def positive(n: int, k: int, law: str) -> Claim:
     )
 
 
-def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """One row for each degree, one column for each n; majority's gap as a line."""
     figure, axes = panels(len(DEGREES), len(settings.draws), width=2.9, height=2.1)
     for row, k in zip(axes, DEGREES, strict=True):
         for axis, (n, _) in zip(row, settings.draws, strict=True):
             draw(axis, table, n, k)
     axes[-1, 0].legend(fontsize=7)
-    for axis in axes[:, 0]:
-        axis.set_ylabel("fraction of neurons")
-    for axis in axes[-1]:
-        axis.set_xlabel("Fourier gap $\\Gamma$")
-    figure.suptitle("Exact Fourier gaps of ReLU neurons with random weights", fontsize=11)
+    label_edges(axes, "Fourier gap $\\Gamma$", "fraction of neurons")
+    figure.suptitle("Exact Fourier gaps of ReLU neurons with random weights")
     return {"figure11": figure}
 
 

@@ -21,16 +21,13 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jaxtyping import Array
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...analysis.gradients.gaps import majority_gap, weak_gap
 from ...analysis.gradients.population import gradient_of_sinusoid, turns_of
-from ...figures import INKS, ink, panels
+from ...figures import INKS, Axes, Figures, ink, panels
 from ...sweep import Call, Results
-from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import fraction, median
 
@@ -92,7 +89,7 @@ def gaps_of_random_sinusoids(law: str, n: int, k: int, draws: int) -> pd.DataFra
     return pd.DataFrame({"draw": np.arange(draws), "gap": weak_gap(slopes.weight, range(k))})
 
 
-def plan(settings: Settings) -> Iterator[Call | Plan]:
+def plan(settings: Settings) -> Iterator[Call | pl.Plan]:
     for k in DEGREES:
         for law in LAWS:
             configuration = {"law": law, "n": N, "k": k, "draws": settings.draws}
@@ -194,7 +191,7 @@ def start_of(data: Gaps, k: int, law: str) -> np.ndarray:
     return data.start[data.start.panel == f"left/k{k}/{law}"].gap.to_numpy(float)
 
 
-def plot(settings: Settings, data: Gaps) -> dict[str, Figure]:
+def plot(settings: Settings, data: Gaps) -> Figures:
     """Two histograms, and two ways to train; majority's gap as a line in each."""
     figure, axes = panels(2, 2, width=3.6, height=2.4)
     for axis, k in zip(axes[:, 0], DEGREES, strict=True):
@@ -204,7 +201,7 @@ def plot(settings: Settings, data: Gaps) -> dict[str, Figure]:
     axes[0, 0].legend(fontsize=7)
     axes[1, 0].set_xlabel("Fourier gap $\\Gamma$ at random weights")
     axes[1, 1].set_xlabel("step of SGD")
-    figure.suptitle(f"Fourier gaps of sinusoidal neurons, n = {N} (dashed: majority; dots: learned)", fontsize=11)
+    figure.suptitle(f"Fourier gaps of sinusoidal neurons, n = {N} (dashed: majority; dots: learned)")
     return {"figure12": figure}
 
 

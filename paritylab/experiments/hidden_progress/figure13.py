@@ -19,10 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ...figures import INKS, panels
+from ...figures import INKS, Figures, panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
@@ -96,7 +95,7 @@ def of_case(case: Case) -> Iterator[Claim]:
     )
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> Figures:
     """Two panels for each case: loss and rho above the weights."""
     figure, axes = panels(4, 3, width=3.2, height=1.7)
     for i, case in enumerate(CASES):

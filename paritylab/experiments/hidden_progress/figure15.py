@@ -12,9 +12,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
-from ...figures import panels
+from ...figures import Figures, panels
 from ..base import Claim, Measured, Region
 from ..measures import fraction
 from .shared.finite_samples import K, Samples, Settings, draw, draw_legend, learned_of, plan as plan, read as read
@@ -104,7 +103,7 @@ def quotient(runs: pd.DataFrame) -> Measured:
     return median_within(runs.test_time / runs.train_time)
 
 
-def plot(settings: Settings, data: Samples) -> dict[str, Figure]:
+def plot(settings: Settings, data: Samples) -> Figures:
     """Rows by decay, columns by m, as in the paper."""
     figure, axes = panels(len(settings.decays), len(settings.samples), width=2.4, height=1.7)
     for row, decay in zip(axes, settings.decays, strict=True):
@@ -118,5 +117,5 @@ def plot(settings: Settings, data: Samples) -> dict[str, Figure]:
     for axis in axes[-1]:
         axis.set_xlabel("step")
     draw_legend(axes[0, -1])
-    figure.suptitle(f"({settings.n}, {K})-parity: sample size m against weight decay $\\lambda$", fontsize=11)
+    figure.suptitle(f"({settings.n}, {K})-parity: sample size m against weight decay $\\lambda$")
     return {"figure15": figure}

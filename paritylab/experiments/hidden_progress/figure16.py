@@ -14,14 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import panels
+from ...figures import Figures, label_edges, panels
 from ...networks.base import outputs
 from ...sweep import Call
-from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import exactly, fraction
 from .shared.curves import PLATEAU, TrainingCurves, draw_curves, learned, read as read
@@ -72,7 +70,7 @@ def noise_factor(flip: float) -> dict[str, float]:
     return {"factor": correlation(pl.FlippedLabels(clean, flip)) / correlation(clean)}
 
 
-def plan(settings: Settings) -> Iterator[Call | Plan]:
+def plan(settings: Settings) -> Iterator[Call | pl.Plan]:
     yield Call(noise_factor, {"flip": max(settings.flips)}, {"panel": "factor"}, seconds=1.0)
     parity = pl.Uniform(pl.Parity(settings.n, support=range(K)))
     for batch in settings.batches:
@@ -159,19 +157,15 @@ def left(curves: TrainingCurves, panel: str, seeds: int) -> np.ndarray:
     return first.reindex(range(seeds)).to_numpy(float, na_value=np.inf)
 
 
-def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
+def plot(settings: Settings, curves: TrainingCurves) -> Figures:
     """A row for each batch size, a column for each noise."""
     figure, axes = panels(len(settings.batches), len(settings.flips), width=2.6, height=1.9)
     for row, batch in zip(axes, settings.batches, strict=True):
         for axis, flip in zip(row, settings.flips, strict=True):
             draw_curves(axis, curves.of(name_of(batch, flip)))
             axis.set_title(f"batch {batch}, {flip:.0%} of labels flipped")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("error without noise")
-    for axis in axes[-1]:
-        axis.set_xlabel("step")
+    label_edges(axes, "step", "error without noise")
     figure.suptitle(
-        f"Noisy ({settings.n}, {K})-parity, ReLU network of width {WIDTH} (bold: seed 0; thin: further seeds)",
-        fontsize=11,
+        f"Noisy ({settings.n}, {K})-parity, ReLU network of width {WIDTH} (bold: seed 0; thin: further seeds)"
     )
     return {"figure16": figure}

@@ -13,13 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import panels
+from ...figures import Figures, label_edges, panels
 from ...statistics import bootstrap_interval, quantile
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from .shared.curves import DROPPED, PLATEAU, Panel, TrainingCurves, draw_curves, plateau, read as read
 from .shared.measures import median_within
@@ -67,7 +65,7 @@ FASTER_AND_FASTER = (
 )
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for each in settings.panels:
         steps = settings.wide_steps if each.number == "vi" else settings.steps
         yield each.plan(seeds=settings.seeds, steps=steps, record_every=settings.record_every)
@@ -150,15 +148,15 @@ def middle(values: np.ndarray) -> float:
     return quantile(values, 0.5)
 
 
-def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
+def plot(settings: Settings, curves: TrainingCurves) -> Figures:
     """A row for each network, a column for each batch size."""
     figure, axes = panels(len(settings.networks), len(settings.batches), width=3.0, height=1.9)
     for axis, each in zip(axes.flat, settings.panels, strict=True):
         draw_curves(axis, curves.of(each.name))
         axis.set_title(f"({each.number}) {each.title}, batch {each.batch}, rate {each.rate:g}")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("error on fresh points")
-    for axis in axes[-1]:
-        axis.set_xlabel("step")
-    figure.suptitle("Wide networks of $z^3$ units: no plateau at large batches\n(bold: seed 0; thin: further seeds)")
+    label_edges(axes, "step", "error on fresh points")
+    figure.suptitle(
+        "Wide networks of $z^3$ units: no plateau at large batches\n(bold: seed 0; thin: further seeds)",
+        fontsize="large",
+    )
     return {"figure17": figure}

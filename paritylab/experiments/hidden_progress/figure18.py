@@ -23,14 +23,12 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 import paritylab as pl
 
 from ...cube import cube
-from ...figures import ink, panels
+from ...figures import Axes, Figures, ink, label_edges, panels
 from ...networks.activations import Activation
 from ...networks.base import outputs
 from ...sweep import Call
@@ -179,7 +177,7 @@ def nothing(which: str, name: str, column: str, statement: str, region: Region =
     return Claim(f"{which}/{name}", statement, None, region, measure, theory=0.0)
 
 
-def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """All families, some degrees of each; dots where they meet the parity."""
     figure, axes = panels(2, 3, width=2.9, height=2.1)
     titles = {"relu": "ReLU", "Power": "$z^k$", **NAMES}
@@ -187,14 +185,11 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     for axis, name in zip(axes.flat, titles, strict=True):
         draw(axis, name, degrees.get(name, SHOWN))
         axis.set_title(titles[name])
-    for axis in axes[:, 0]:
-        axis.set_ylabel("activation $\\sigma(z)$")
-    for axis in axes[-1]:
-        axis.set_xlabel("z")
+    label_edges(axes, "z", "activation $\\sigma(z)$")
     for i, k in enumerate(SHOWN):
         axes[0, 0].plot([], [], linewidth=1.2, label=f"k = {k}", **ink(i))
     axes[0, 0].legend(loc="upper left", title="in the other panels")
-    figure.suptitle("Activations (dots: the parity of k signs as a function of their sum)", fontsize=11)
+    figure.suptitle("Activations (dots: the parity of k signs as a function of their sum)")
     return {"figure18": figure}
 
 

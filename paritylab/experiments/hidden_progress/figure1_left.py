@@ -12,12 +12,9 @@ sin(pi z / 2 + shift) it is 39 of 40, in 330 steps (median). The unscaled one is
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matplotlib.figure import Figure
-
 import paritylab as pl
 
-from ...figures import panels
-from ...training.plans import Plan
+from ...figures import Figures, panels
 from ..base import Claim, Region
 from .shared.curves import (
     TIME_ON_PLATEAU,
@@ -53,7 +50,7 @@ PANELS = (
 )
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     """Online SGD with hinge loss; the error on fresh points is recorded."""
     for panel in PANELS:
         yield panel.plan(seeds=settings.seeds, steps=settings.steps, record_every=settings.record_every)
@@ -79,7 +76,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
         )
 
 
-def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
+def plot(settings: Settings, curves: TrainingCurves) -> Figures:
     """One panel per setting, in the paper's order."""
     figure, axes = panels(2, 4)
     for axis, panel in zip(axes.flat, PANELS, strict=False):
@@ -90,5 +87,5 @@ def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
     for axis in (*axes[-1], axes[0, -1]):
         axis.set_xlabel("step")
     name_lines(axes[-1, -1])
-    figure.suptitle(f"Learning the parity of {K} out of {N} bits: a long plateau, then a sudden drop", fontsize=11)
+    figure.suptitle(f"Learning the parity of {K} out of {N} bits: a long plateau, then a sudden drop")
     return {"figure1-left": figure}

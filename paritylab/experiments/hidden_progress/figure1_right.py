@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from ...figures import panels
+from ...figures import Figures, panels
 from ...statistics import power_law
 from ...sweep import Results
 from ...training.plans import Plan
@@ -90,7 +89,7 @@ def misfit(x: np.ndarray, times: np.ndarray) -> float:
     return float(np.sqrt(np.mean((np.log(medians / law.constant) - law.exponent * np.log(x)) ** 2)))
 
 
-def plot(settings: Settings, data: Medians) -> dict[str, Figure]:
+def plot(settings: Settings, data: Medians) -> Figures:
     """One line per degree."""
     figure, axes = panels(1, 1, width=4.8, height=3.4)
     draw_medians(axes[0, 0], settings.curves, data, (10, 15, 20, 30, 40))

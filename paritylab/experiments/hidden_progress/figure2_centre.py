@@ -20,16 +20,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS, panels
+from ...figures import INKS, Axes, Figures, panels
 from ...networks.base import Recipe
 from ...statistics import intraclass_correlation
 from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap
 
@@ -73,7 +70,7 @@ PANELS = (
 )
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     """One plan per sequence of batches."""
     for panel in PANELS:
         inits, batches = settings.grids[panel.name]
@@ -137,7 +134,7 @@ def explained(panel: str, name: str, data: Data) -> Measured:
     return bootstrap(rankdata(times, axis=None).reshape(times.shape), intraclass_correlation, RESAMPLES)
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> Figures:
     """Losses of some initializations, each in its colour, and below the times of all."""
     figure, axes = panels(2, len(PANELS), width=3.0, height=2.3)
     for (above, below), panel in zip(axes.T, PANELS, strict=True):
@@ -148,8 +145,7 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     axes[1, 0].set_ylabel("convergence time (steps)")
     figure.suptitle(
         f"One colour is one initialization, met by several sequences of batches (n = {N}, k = {K}, batch {BATCH}, "
-        f"rate {RATE:g})",
-        fontsize=11,
+        f"rate {RATE:g})"
     )
     return {"figure2-centre": figure}
 

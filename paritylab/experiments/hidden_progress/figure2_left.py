@@ -21,16 +21,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS, panels
+from ...figures import INKS, Axes, Figures, panels
 from ...networks.base import Recipe
 from ...statistics import Counts, bootstrap_counts_interval
 from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import proportion
 
@@ -64,7 +61,7 @@ PANELS = (
 )
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for panel in PANELS:
         yield pl.plan(
             pl.Uniform(pl.Parity(N, support=range(K))),
@@ -138,7 +135,7 @@ def heaviness(times: Counts) -> float:
     return math.inf if higher == math.inf else (higher - high) / (high - middle) / GEOMETRIC_TAIL
 
 
-def plot(settings: Settings, times: dict[str, Counts]) -> dict[str, Figure]:
+def plot(settings: Settings, times: dict[str, Counts]) -> Figures:
     """Two histograms, with the law of random search."""
     figure, axes = panels(1, 2, width=4.0, height=2.9)
     for axis, panel in zip(axes[0], PANELS, strict=True):
@@ -146,7 +143,7 @@ def plot(settings: Settings, times: dict[str, Counts]) -> dict[str, Figure]:
     axes[0, 0].set_ylabel("fraction of runs per 10 steps")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncol=3)
-    figure.suptitle(f"Time to learn a parity of {K} out of {N} bits: no run is early, some are late", fontsize=11)
+    figure.suptitle(f"Time to learn a parity of {K} out of {N} bits: no run is early, some are late")
     return {"figure2-left": figure}
 
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from ...figures import ink, panels
+from ...figures import Figures, ink, one_panel
 from ...statistics import power_law
 from ...sweep import Results
 from ...training.plans import Plan
@@ -65,11 +64,10 @@ def claims(settings: Settings) -> Iterator[Claim]:
         )
 
 
-def plot(settings: Settings, data: Medians) -> dict[str, Figure]:
+def plot(settings: Settings, data: Medians) -> Figures:
     """Medians, and the power law of the small sizes drawn on."""
     curves = settings.curves
-    figure, axes = panels(1, 1, width=5.6, height=3.4)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=5.6, height=3.4)
     draw_medians(axis, curves, data, (10, 15, 30, 60, 90, 150))
     for place, k in enumerate(curves.degrees):
         times = data[curves, k]

@@ -15,10 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ...figures import INKS, panels
+from ...figures import INKS, Figures, panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
@@ -114,7 +113,7 @@ def growth_on_noise(curves: pd.DataFrame) -> Measured:
     return bootstrap(walks.to_numpy(), lambda rows: float(np.polyfit(steps, np.log(rows.mean(axis=0)), 1)[0]))
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> Figures:
     """Loss and accuracy above weights, twice; the progress measure above that of noise."""
     figure, axes = panels(2, 3, width=3.1, height=2.1)
     curves = data.curves
@@ -126,8 +125,7 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     for axis in axes[1]:
         axis.set_xlabel("step")
     figure.suptitle(
-        f"A sinusoid neuron learns the parity of {K} out of {N} bits: the weights move before the loss does",
-        fontsize=11,
+        f"A sinusoid neuron learns the parity of {K} out of {N} bits: the weights move before the loss does"
     )
     return {"figure3": figure}
 

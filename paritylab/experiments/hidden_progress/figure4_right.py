@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
-from ...figures import panels
+from ...figures import Figures, panels
 from ..base import Claim, Measured, Region
 from ..measures import fraction
 from .shared.finite_samples import (
@@ -85,7 +84,7 @@ def learned(runs: pd.DataFrame) -> Measured:
     return fraction(np.isfinite(runs.test_time))
 
 
-def plot(settings: Settings, data: Samples) -> dict[str, Figure]:
+def plot(settings: Settings, data: Samples) -> Figures:
     """One panel for each sample size, from large to small as in the paper."""
     figure, axes = panels(1, len(settings.samples), width=2.4, height=2.4)
     for axis, m in zip(axes[0], settings.samples, strict=True):
@@ -98,7 +97,5 @@ def plot(settings: Settings, data: Samples) -> dict[str, Figure]:
         axis.set_xlim(settings.record_every, settings.steps)
     axes[0, 0].set_ylabel("error")
     draw_legend(axes[0, -1])
-    figure.suptitle(
-        f"({settings.n}, {K})-parity from a finite sample of m examples: less data, later insight", fontsize=11
-    )
+    figure.suptitle(f"({settings.n}, {K})-parity from a finite sample of m examples: less data, later insight")
     return {"figure4-right": figure}

@@ -22,15 +22,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...analysis.polynet.errors import disjoint_error, relevant_path
-from ...figures import INKS, panels
+from ...figures import INKS, Axes, Figures, panels
 from ...sweep import Call
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap
 from .shared.curves import (
@@ -108,7 +105,7 @@ def curve_of_descent(block: int, rate: float, seed: int, points: int) -> pd.Data
     return pd.DataFrame({"step": step, "exact_error": [error_along(weights, path[each]) for each in step]})
 
 
-def plan(settings: Settings) -> Iterator[Call | Plan]:
+def plan(settings: Settings) -> Iterator[Call | pl.Plan]:
     for block in settings.blocks:
         for seed in range(settings.starts):
             configuration = {"block": block, "rate": RATE, "seed": seed}
@@ -193,7 +190,7 @@ def slope(times: pd.DataFrame) -> Measured:
     return bootstrap(rest.to_numpy(float), lambda rows: float(np.polyfit(logs, np.log(np.median(rows, axis=0)), 1)[0]))
 
 
-def plot(settings: Settings, data: TrainingCurves) -> dict[str, Figure]:
+def plot(settings: Settings, data: TrainingCurves) -> Figures:
     """Both curves side by side, as in the paper, and the share of the time near chance."""
     figure, axes = panels(1, 3, width=3.0, height=2.4)
     draw_descent(axes[0, 0], data.table[data.table.panel == "left"])
@@ -203,9 +200,7 @@ def plot(settings: Settings, data: TrainingCurves) -> dict[str, Figure]:
     axes[0, 0].set_ylabel("error")
     for axis in axes[0, :2]:
         axis.set_xlabel("step")
-    figure.suptitle(
-        "Disjoint PolyNet, correlation loss, Gaussian start (bold: seed 0; thin: further seeds)", fontsize=11
-    )
+    figure.suptitle("Disjoint PolyNet, correlation loss, Gaussian start (bold: seed 0; thin: further seeds)")
     return {"figure5": figure}
 
 

@@ -15,12 +15,9 @@ row; Transformers are of the paper's size (embedding 1,024, attention 8, 128 hea
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matplotlib.figure import Figure
-
 import paritylab as pl
 
-from ...figures import panels
-from ...training.plans import Plan
+from ...figures import Figures, label_edges, panels
 from ..base import Claim, Region
 from .shared.curves import TIME_ON_PLATEAU, Panel, TrainingCurves, draw_curves, learned, plateau, read as read
 from .shared.measures import slowdown
@@ -83,7 +80,7 @@ SETTINGS = {
 }
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for panel in settings.panels:
         every = SLOWLY_RECORDED.get(panel.name, settings.record_every)
         yield panel.plan(seeds=settings.seeds, steps=settings.steps, record_every=every)
@@ -122,7 +119,7 @@ def harder(letter: str, name: str) -> Claim:
     )
 
 
-def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
+def plot(settings: Settings, curves: TrainingCurves) -> Figures:
     """The paper's four rows of six; a panel that this scale does not have says so."""
     figure, axes = panels(4, 6, width=2.1, height=1.75)
     for axis, panel in zip(axes.flat, (panel for row in ROWS for panel in row), strict=True):
@@ -133,11 +130,6 @@ def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
             axis.set_xticks([])
             axis.set_yticks([])
             axis.text(0.5, 0.5, "at paper scale", ha="center", color="0.5", transform=axis.transAxes)
-    for axis in axes[:, 0]:
-        axis.set_ylabel("error")
-    for axis in axes[-1]:
-        axis.set_xlabel("step")
-    figure.suptitle(
-        "Training curves on the (50, 3)-parity, first row as named (bold: seed 0; thin: further seeds)", fontsize=11
-    )
+    label_edges(axes, "step", "error")
+    figure.suptitle("Training curves on the (50, 3)-parity, first row as named (bold: seed 0; thin: further seeds)")
     return {"figure6": figure}

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...figures import ink, panels
+from ...figures import Figures, ink, one_panel
 from ..base import Claim, Region, within_factor
 from ..measures import best_quantile, share
 from .shared.grid import Cell, N, Settings, Times, agrees, cells, draw_table, name_of, plan as plan, read as read
@@ -85,7 +85,7 @@ def of_share(name: str, words: str, chosen: list[Cell], factor: int | float, lea
     )
 
 
-def plot(settings: Settings, times: Times) -> dict[str, Figure]:
+def plot(settings: Settings, times: Times) -> Figures:
     """Ours against the paper's, cell by cell, and the table."""
     ours = {name: best_t10(each) for name, each in times.printed.items()}
     figures = {"figure7": _against_the_paper(settings, times)}
@@ -105,8 +105,7 @@ def plot(settings: Settings, times: Times) -> dict[str, Figure]:
 def _against_the_paper(settings: Settings, times: Times) -> Figure:
     """Ours over the paper's; a bar ends where the seeds can tell."""
     printed = [cell for cell in cells(settings) if np.isfinite(cell.t10)]
-    figure, axes = panels(1, 1, width=6.4 if settings.whole else 4.6, height=4.2)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=6.4 if settings.whole else 4.6, height=4.2)
     span = np.array([min(cell.t10 for cell in printed) / 2, 2 * max(cell.t10 for cell in printed)])
     axis.fill_between(span, span / 1.6, span * 1.6, color="0.9", label="within a factor of 1.6", linewidth=0)
     axis.plot(span, span, color="0.5", linewidth=0.8, label="the same as the paper")

@@ -14,15 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS, panels
+from ...figures import INKS, Figures, one_panel
 from ...registry import SETTINGS as ARCHITECTURES
 from ...sweep import Results
 from ...training.named import make_network
-from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import share
 from .shared.grid import RATES, Cell, N, agrees, lanes, races_of, tables_of_the_paper, units_of
@@ -62,7 +60,7 @@ def cells(settings: Settings) -> list[Cell]:
     return [known[place] for place in settings.places]
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for reading, (initialization, validation) in TRAINED.items():
         for cell in cells(settings):
             units = units_of(cell.setting, cell.k)
@@ -112,10 +110,9 @@ def of_reading(reading: str, outside: list[Cell]) -> Claim:
     )
 
 
-def plot(settings: Settings, times: Times) -> dict[str, Figure]:
+def plot(settings: Settings, times: Times) -> Figures:
     """For each cell the ratio to the paper's time, under each reading."""
-    figure, axes = panels(1, 1, width=7, height=1.2 + 0.24 * len(settings.places))
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=7, height=1.2 + 0.24 * len(settings.places))
     for i, reading in enumerate(READINGS):
         ratios = [times[cell.name, reading] / cell.t10 for cell in cells(settings)]
         axis.plot(ratios, range(len(ratios)), "oD^s"[i], color=INKS[i], label=reading, markersize=5, alpha=0.8)

@@ -17,13 +17,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS, panels
+from ...figures import INKS, Figures, one_panel
 from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Region, within_factor
 from ..measures import best_quantile, proportion
 from .shared.grid import N
@@ -80,7 +78,7 @@ SETTINGS = {
 }
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for cell in settings.cells:
         yield pl.plan(
             pl.RandomTask(pl.random_parity, (N, cell.k)),
@@ -132,10 +130,9 @@ def printed(cell: Cell) -> Claim:
     )
 
 
-def plot(settings: Settings, times: dict[str, np.ndarray]) -> dict[str, Figure]:
+def plot(settings: Settings, times: dict[str, np.ndarray]) -> Figures:
     """Times over the batch size, one line for each degree, beside the paper's."""
-    figure, axes = panels(1, 1, width=5.2, height=3.6)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=5.2, height=3.6)
     for i, k in enumerate(sorted({cell.k for cell in settings.cells})):
         here = sorted((cell for cell in settings.cells if cell.k == k), key=lambda cell: cell.batch)
         places = [cell.batch for cell in here]

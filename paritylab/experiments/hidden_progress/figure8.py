@@ -12,8 +12,8 @@ rows (vi) to (*ii) of that block are read both ways, and our runs are asked whic
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from matplotlib.figure import Figure
 
+from ...figures import Figures
 from ...sweep import Results
 from ..base import Claim, Measured, Region
 from ..measures import exactly, least, proportion, share
@@ -88,7 +88,7 @@ def nearer(rows: list[Cell], percents: Mapping[str, float]) -> Measured:
     return exactly(away([cell.moved for cell in rows]) / away([cell.percent for cell in rows]))
 
 
-def plot(settings: Settings, percents: dict[str, float]) -> dict[str, Figure]:
+def plot(settings: Settings, percents: dict[str, float]) -> Figures:
     """The paper's table with ours in it."""
     shown = lambda cell: f"{cell.percent:.0f}" + ("" if cell.certain else f" or {cell.moved:.0f}".replace("nan", "?"))
     figure = draw_table(

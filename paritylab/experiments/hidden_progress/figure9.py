@@ -18,16 +18,14 @@ from functools import partial
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import panels
+from ...figures import Figures, one_panel
 from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
 from ...statistics import Interval, best_quantile_interval
 from ...sweep import Results
 from ...training.named import make_network
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import UNKNOWN
 from .shared.grid import RATES, ROMAN, name_of, units_of
@@ -55,7 +53,7 @@ SETTINGS = {
 }
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     """The runs at n = 30 are those of figure 7."""
     for setting, k, batch, n in itertools.product(settings.architectures, settings.degrees, settings.batches, SIZES):
         yield pl.plan(
@@ -142,14 +140,13 @@ def difference(first: Times, second: Times) -> Measured:
     return Measured(scaling(second)[1] - scaling(first)[1], (other_low - high, other_high - low))
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> Figures:
     """Rows are architectures, columns degrees and batch sizes; a cell says c and alpha."""
     columns = list(itertools.product(settings.degrees, settings.batches))
     found = [[scaling(data[setting, *column]) for column in columns] for setting in settings.architectures]
     alphas = np.array([[alpha for _, alpha in row] for row in found])
     rows = len(settings.architectures)
-    figure, axes = panels(1, 1, width=2.4 + 0.8 * len(columns), height=1.1 + 0.3 * rows)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=2.4 + 0.8 * len(columns), height=1.1 + 0.3 * rows)
     shown = np.where(np.isfinite(alphas), alphas, np.nan)
     image = axis.imshow(shown, cmap="viridis_r", vmin=0, aspect="auto")
     for (row, column), alpha in np.ndenumerate(alphas):

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
@@ -29,7 +27,7 @@ from ...analysis.gradients.population import gradient_by_enumeration, gradient_o
 from ...analysis.gradients.sums import gradient_by_sums
 from ...analysis.gradients.thresholds import gradient_of_threshold
 from ...cube import cube
-from ...figures import INKS, ink, panels
+from ...figures import INKS, Axes, Figures, ink, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap, exactly, fraction
@@ -251,12 +249,12 @@ def exponent_of_examples(table: pd.DataFrame, settings: Settings) -> Measured:
     return bootstrap(sample, exponent, resamples=1000)
 
 
-def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """One gradient with its threshold; success over examples."""
     figure, axes = panels(1, 2, width=4.2, height=3.0)
     draw_gradient(axes[0, 0])
     draw_success(axes[0, 1], table, settings)
-    figure.suptitle("The support read off one gradient of one neuron", fontsize=11)
+    figure.suptitle("The support read off one gradient of one neuron")
     return {"proposition5": figure}
 
 

@@ -24,16 +24,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import panels
+from ...figures import Figures, one_panel
 from ...networks.base import Recipe
 from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
 from ...sweep import Results
 from ...training.named import make_network
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import proportion
 
@@ -105,7 +103,7 @@ SETTINGS = {
 }
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for place in settings.places:
         for each in settings.combinations:
             yield pl.plan(
@@ -160,15 +158,14 @@ def least_of(setting: str, best: pd.DataFrame) -> Measured:
     return proportion(int(worst.learned), int(worst.trials))
 
 
-def plot(settings: Settings, best: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, best: pd.DataFrame) -> Figures:
     """A table: architectures down, combinations across, the least fraction over n and batch sizes in each cell."""
     best = best.assign(fraction=best.learned / best.trials)
     names = settings_of(settings)
     columns = [(each.k, STARTS[each.start], LOSS_NAMES[each.loss]) for each in settings.combinations]
     least = best.groupby(["setting", "k", "start", "loss_name"]).fraction.min()
     values = np.array([[least[(name, *column)] for column in columns] for name in names])
-    figure, axes = panels(1, 1, width=2.6 + 0.5 * len(columns), height=1.6 + 0.25 * len(names))
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=2.6 + 0.5 * len(columns), height=1.6 + 0.25 * len(names))
     axis.imshow(values, cmap="Blues", vmin=0, vmax=1.3, aspect="auto")
     for row, column in np.ndindex(values.shape):
         solved = values[row, column] >= LEAST

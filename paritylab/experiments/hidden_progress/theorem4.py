@@ -22,17 +22,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...analysis.first_step.sign_weights import BLOCK, OneStepMLP, presence_probability
 from ...analysis.fourier.majority import majority_coefficients
 from ...bounds import one_step_learning
-from ...figures import INKS, ink, panels
+from ...figures import INKS, Axes, Figures, ink, panels
 from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap, exactly, fraction, proportion
 
@@ -83,7 +80,7 @@ def rate(settings: Settings) -> float:
     return 4 * K**1.5 / math.sqrt(WIDTH * settings.steps)
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     """Training starts where the first step has ended; the second layer alone has a rate."""
     cases: list[tuple[int, float | None]] = [(n, None) for n in settings.exact]
     cases += [(n, share) for n in settings.sampled for share in settings.shares]
@@ -218,12 +215,12 @@ def quotient(value: float, by: Measured) -> Measured:
     return Measured(value / by.value, (value / high, value / low if low > 0 else math.inf))  # a drop is above 0
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> Figures:
     """Error against the batch, at every n; time to no mistake with the exact step."""
     figure, axes = panels(1, 2, width=4.2, height=3.1)
     draw_sampled(axes[0, 0], data.errors)
     draw_exact(axes[0, 1], data.exact, settings)
-    figure.suptitle(f"One large step, then the second layer: the parity of {K} out of n bits", fontsize=11)
+    figure.suptitle(f"One large step, then the second layer: the parity of {K} out of n bits")
     return {"theorem4": figure}
 
 

@@ -20,8 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ...analysis.polynet.errors import lemma6, sign_error
 from ...analysis.polynet.gradient_flow import (
@@ -35,7 +33,7 @@ from ...analysis.polynet.gradient_flow import (
     sign_shares,
     time_to_gain,
 )
-from ...figures import ink, panels
+from ...figures import Axes, Figures, ink, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap, exactly, largest
@@ -258,13 +256,13 @@ def exponent(blocks: np.ndarray, values: np.ndarray) -> float:
     return float(np.polyfit(np.log(blocks), np.log(values), 1)[0])
 
 
-def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """Error over time; what is left of the time over n', from all ones and from Gaussian starts."""
     figure, axes = panels(1, 3, width=3.6, height=3.0)
     draw_errors(axes[0, 0])
     draw_rests(axes[0, 1], table)
     draw_gaussian(axes[0, 2], table, settings)
-    figure.suptitle("Gradient flow on disjoint PolyNets: long at chance, then suddenly perfect", fontsize=11)
+    figure.suptitle("Gradient flow on disjoint PolyNets: long at chance, then suddenly perfect")
     return {"theorem7": figure}
 
 

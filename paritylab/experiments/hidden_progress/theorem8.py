@@ -20,16 +20,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...analysis.polynet.errors import polynet_error
 from ...bounds import polynet_steps
-from ...figures import INKS, panels
+from ...figures import INKS, Axes, Figures, panels
 from ...sweep import Results
-from ...training.plans import Plan
 from ...training.rules.optimizers import block_normalized_sgd
 from ..base import Claim, Region
 from ..measures import fraction, largest, least, median
@@ -71,7 +68,7 @@ def case_name(k: int, block: int) -> str:
     return f"k{k}/block{block}"
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     """Runs never end early: there is no validation batch."""
     for k, block in CASES:
         schedule = Schedule.of(k, block, settings)
@@ -198,7 +195,7 @@ def settled(right: np.ndarray, steps: np.ndarray) -> np.ndarray:
     return np.where(right[:, -1], steps[first], np.inf)
 
 
-def plot(settings: Settings, data: dict[tuple[int, int], Histories]) -> dict[str, Figure]:
+def plot(settings: Settings, data: dict[tuple[int, int], Histories]) -> Figures:
     """A row for each case: the error, the weights, the martingale."""
     figure, axes = panels(len(CASES), 3, width=3.4, height=2.3)
     for row, (k, block) in zip(axes, CASES, strict=True):
@@ -213,7 +210,7 @@ def plot(settings: Settings, data: dict[tuple[int, int], Histories]) -> dict[str
     axes[0, 0].legend(fontsize=7, loc="upper right")
     axes[0, 1].legend(fontsize=7, loc="upper left", ncols=2)
     axes[0, 2].legend(fontsize=7)
-    figure.suptitle("SGD with the adaptive rate of Theorem 13 on disjoint PolyNets", fontsize=11)
+    figure.suptitle("SGD with the adaptive rate of Theorem 13 on disjoint PolyNets")
     return {"theorem8": figure}
 
 

@@ -22,15 +22,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS, panels
+from ...figures import INKS, Axes, Figures, panels
 from ...statistics import quantile
 from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import bootstrap, fraction
 
@@ -78,7 +75,7 @@ FIGURE14 = {
 }
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for n in settings.sizes:
         for width, seeds in settings.seeds:
             yield pl.plan(
@@ -208,7 +205,7 @@ def tail(grid: np.ndarray) -> float:
     return wide / narrow if wide < math.inf else math.inf
 
 
-def plot(settings: Settings, times: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, times: pd.DataFrame) -> Figures:
     """Boxes against the width, on logarithmic axes; one panel for each n."""
     width, height = settings.panel
     figure, axes = panels(1, len(settings.sizes), width=width, height=height)
@@ -219,7 +216,7 @@ def plot(settings: Settings, times: pd.DataFrame) -> dict[str, Figure]:
         axis.set_ylim(ends[:, 0].min(), ends[:, 1].max())
     draw_legend(axes[0, -1])
     axes[0, 0].set_ylabel("steps to success")
-    figure.suptitle(settings.title, fontsize=11)
+    figure.suptitle(settings.title)
     return {settings.figure: figure}
 
 

@@ -34,8 +34,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 import paritylab as pl
@@ -43,11 +41,10 @@ import paritylab as pl
 from ...cube import root_key
 from ...distributions.digits import find_mnist
 from ...distributions.strips import Scaling
-from ...figures import ink, panels
+from ...figures import Axes, Figures, ink, panels
 from ...networks.base import Recipe
 from ...statistics import mean_interval
 from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import mean
 
@@ -147,7 +144,7 @@ def bandwidth_of(task: pl.distributions.HeldOut) -> float:
     return round(float(np.sqrt(2 * task.train.k * variance)), 3)
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     """Each model on strips of 1 and of 3 digits; its mistakes on strips of test digits once an epoch."""
     digits = digits_of(settings)
     for k in STRIPS:
@@ -241,7 +238,7 @@ def lead(last: pd.DataFrame) -> "pd.Series[float]":
     return last[NETWORK.name] - last[[model.name for model in LINEAR]].max(axis=1)
 
 
-def plot(settings: Settings, data: Accuracies) -> dict[str, Figure]:
+def plot(settings: Settings, data: Accuracies) -> Figures:
     """The paper's layout: one digit, three digits, and below them some strips of test digits."""
     figure, axes = panels(2, 2, width=3.9, height=2.5)
     for axis, k in zip(axes[0], STRIPS, strict=True):
@@ -259,7 +256,7 @@ def plot(settings: Settings, data: Accuracies) -> dict[str, Figure]:
         draw_strips(axis, digits, k)
     height, width = digits.test.pixels.shape[1:]
     what = f"{data_name(settings)} at {height} by {width} pixels, {settings.width} units"
-    figure.suptitle(f"Is the sum of the digits even or odd? Strips of {what}", fontsize=11)
+    figure.suptitle(f"Is the sum of the digits even or odd? Strips of {what}")
     return {"mnist": figure}
 
 

@@ -19,11 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ...analysis import best_hinge, relu_conjugate_kernel, relu_ntk
-from ...figures import INKS, ink, panels
+from ...figures import INKS, Axes, Figures, ink, panels
 from ...sweep import Call
 from ..base import Claim, Region
 from ..measures import largest, least
@@ -123,13 +121,13 @@ def fall(n: int | float, k: int, eigenvalue: float) -> float:
     return max((1 - best_hinge(eigenvalue, radius)) / (radius / edge) for radius in np.geomspace(0.1, 10 * edge, 50))
 
 
-def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """Shares of the levels, and the best loss over the radius beside the bound."""
     table = table[(table.kernel == "tangent") & (table.n == DRAWN)]
     figure, axes = panels(1, 2, width=3.8, height=2.8)
     draw_levels(axes[0, 0], table)
     draw_losses(axes[0, 1], table[table.bias == max(settings.biases)])
-    figure.suptitle(f"The tangent kernel of a wide two-layer ReLU network on {DRAWN} bits", fontsize=11)
+    figure.suptitle(f"The tangent kernel of a wide two-layer ReLU network on {DRAWN} bits")
     return {"ntk": figure}
 
 

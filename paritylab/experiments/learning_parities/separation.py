@@ -30,18 +30,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...analysis import AfterFirstStep, best_hinge, gaussian_eigenvalues, maximal_margin, relu_ntk
 from ...bounds import kernel as kernel_bound
 from ...cube import cube
-from ...figures import INKS, ink, panels
+from ...figures import INKS, Axes, Figures, ink, panels
 from ...sweep import Call, Results
 from ...training.engine.lanes import init_key
-from ...training.plans import Plan
 from ...training.rules.optimizers import constant
 from ..base import Claim, Region
 from ..measures import exactly, fraction, largest, least, median
@@ -151,7 +148,7 @@ def linear_side(n: int, k: int) -> dict[str, float]:
     }
 
 
-def plan(settings: Settings) -> Iterator[Plan | Call]:
+def plan(settings: Settings) -> Iterator[pl.Plan | Call]:
     for case in reversed(settings.cases):  # the longest first
         for kind, seeds in (("both layers", settings.seeds), ("frozen", settings.frozen_seeds)):
             yield pl.plan(
@@ -305,13 +302,13 @@ def of_frozen(case: Case) -> Iterator[Claim]:
     )
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> Figures:
     """What the first step does; then the hinge loss and the accuracy on the uniform half."""
     figure, axes = panels(1, 3, width=3.5, height=3.3)
     draw_step(axes[0, 0], settings.cases[-1])
     draw_losses(axes[0, 1], settings, data)
     draw_accuracy(axes[0, 2], settings, data)
-    figure.suptitle("A network learns the parity on which all linear methods fail", fontsize=11)
+    figure.suptitle("A network learns the parity on which all linear methods fail")
     return {"separation": figure}
 
 

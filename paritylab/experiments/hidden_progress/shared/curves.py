@@ -6,15 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 import paritylab as pl
 
-from ....figures import INKS
+from ....figures import INKS, Axes
 from ....networks.base import Recipe
 from ....sweep import Results
-from ....training.plans import Plan
 from ...base import Measured
 from ...measures import fraction
 from .measures import median_within
@@ -42,7 +40,7 @@ class Panel:
     def words(self) -> str:
         return f"({self.number}) {self.title.replace('$', '')}, batch {self.batch}, rate {self.rate}"
 
-    def plan(self, *, seeds: int, steps: int, record_every: int) -> Plan:
+    def plan(self, *, seeds: int, steps: int, record_every: int) -> pl.Plan:
         """Online training with hinge loss on the parity of the first k bits; the error on fresh points is recorded."""
         return pl.plan(
             pl.Uniform(pl.Parity(self.n, support=range(self.k))),

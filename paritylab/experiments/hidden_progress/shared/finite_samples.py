@@ -15,14 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 import paritylab as pl
 
-from ....figures import INKS
+from ....figures import INKS, Axes
 from ....statistics import quantile
 from ....sweep import Results
-from ....training.plans import Plan
 
 K, WIDTH, BATCH, RATE = 3, 100, 32, 0.1
 TRAIN, TEST = INKS[1], INKS[0]
@@ -41,7 +39,7 @@ class Settings:
     """Runs side by side. On a GPU it is given, because the whole sample of each is looked at, at once."""
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for sample in settings.samples:
         yield pl.plan(
             pl.Uniform(pl.Parity(settings.n, support=range(K))),

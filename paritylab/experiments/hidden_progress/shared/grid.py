@@ -21,12 +21,11 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ....figures import panels
+from ....figures import one_panel
 from ....registry import NETWORKS, SETTINGS as ARCHITECTURES
 from ....statistics import quantile
 from ....sweep import Results
 from ....training.named import make_network
-from ....training.plans import Plan
 
 N = 30
 RATES = (1.0, 0.1, 0.01, 0.001)
@@ -125,7 +124,7 @@ def units_of(setting: str, k: int) -> int | None:
     return k if isinstance(width, str) else width
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for cell in cells(settings):
         units = units_of(cell.setting, cell.k)
         for rates in races_of(cell.setting):
@@ -189,8 +188,7 @@ def draw_table(
     rows = [name for name in ROWS if name in settings.architectures]
     columns = [(k, batch) for k in settings.degrees for batch in settings.batches]
     values = np.full((len(rows), len(columns)), np.nan)
-    figure, axes = panels(1, 1, width=1.6 + 0.62 * len(columns), height=1.0 + 0.36 * len(rows))
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=1.6 + 0.62 * len(columns), height=1.0 + 0.36 * len(rows))
     for cell in cells(settings):
         row, column = rows.index(cell.setting), columns.index((cell.k, cell.batch))
         values[row, column] = shade[cell.name]

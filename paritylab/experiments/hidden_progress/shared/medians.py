@@ -16,16 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
 import paritylab as pl
 
-from ....figures import ink
+from ....figures import Axes, ink
 from ....registry import SETTINGS as ARCHITECTURES
 from ....statistics import median_interval, power_law
 from ....training.named import make_network
-from ....training.plans import Plan
 from ...base import Claim, Measured, Region
 from ...measures import UNKNOWN, bootstrap
 from .grid import units_of
@@ -60,7 +58,7 @@ def relu_100(sizes: tuple[int, ...], degrees: tuple[int, ...], seeds: int, steps
     return Curves("ii", "ii", 1.0, sizes, degrees, seeds, steps)
 
 
-def plan_curves(panels: Iterable[Curves]) -> Iterator[Plan]:
+def plan_curves(panels: Iterable[Curves]) -> Iterator[pl.Plan]:
     """One plan per point, once where panels share it.
 
     The degrees of one n share a compiled program where the network's shape does not depend on the degree.
@@ -74,7 +72,7 @@ def plan_curves(panels: Iterable[Curves]) -> Iterator[Plan]:
                 yield plan_point(curves, n, k)
 
 
-def plan_point(curves: Curves, n: int, k: int) -> Plan:
+def plan_point(curves: Curves, n: int, k: int) -> pl.Plan:
     return pl.plan(
         pl.RandomTask(pl.random_parity, (n, k)),
         make_network(ARCHITECTURES[curves.setting][0], n, k, units_of(curves.setting, k), "uniform"),

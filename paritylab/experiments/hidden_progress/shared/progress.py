@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 import paritylab as pl
 
-from ....figures import INKS
+from ....figures import INKS, Axes
 from ....networks.base import Recipe
-from ....training.plans import Plan
 from .curves import PLATEAU
 
 N, K = 50, 3
@@ -41,7 +39,7 @@ class Case:
     def words(self) -> str:
         return f"{self.title}, batch {self.batch}, rate {self.rate:g}"
 
-    def plans(self, seeds: int) -> Iterator[Plan]:
+    def plans(self, seeds: int) -> Iterator[pl.Plan]:
         """The parity of the first bits, and the same with random labels; one program trains both."""
         parity = pl.Uniform(pl.Parity(N, support=range(K)))
         for labels, flip in (("parity", 0.0), ("noise", 0.5)):

@@ -28,10 +28,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ....cube import cube
-from ....figures import panels
+from ....figures import Figures, panels
 from ....sweep import Call, Results
 from ...base import Claim, Region
 from ...measures import exactly
@@ -120,7 +119,7 @@ def of_majority(k: int, value: float) -> Claim:
     )
 
 
-def plot(settings: Settings, parts: dict[str, pd.DataFrame]) -> dict[str, Figure]:
+def plot(settings: Settings, parts: dict[str, pd.DataFrame]) -> Figures:
     """Losses over the norm at n = 12; kernels; many features at large n."""
     figure, axes = panels(1, 3, width=3.6, height=3.6)
     draw_curves(axes[0, 0], parts["curve"], settings.features)
@@ -129,5 +128,5 @@ def plot(settings: Settings, parts: dict[str, pd.DataFrame]) -> dict[str, Figure
     for axis in axes.flat:
         axis.set(xscale="log", ylim=(-0.03, 1.1))
         axis.legend(fontsize=6.5, loc="upper center", bbox_to_anchor=(0.5, -0.24))
-    figure.suptitle("No linear method with fixed features learns parities: hinge loss on the uniform half", fontsize=11)
+    figure.suptitle("No linear method with fixed features learns parities: hinge loss on the uniform half")
     return {"linear": figure}

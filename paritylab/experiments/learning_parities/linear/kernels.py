@@ -5,11 +5,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 from ....analysis import best_hinge, best_hinge_over_ball, gaussian_eigenvalues, level_eigenvalues, relu_ntk
 from ....cube import cube
-from ....figures import INKS
+from ....figures import INKS, Axes
 from ...base import Claim, Measured, Region
 from ...measures import largest
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pandas as pd
-from matplotlib.axes import Axes
 
 from ....bounds import fixed_features
-from ....figures import INKS
+from ....figures import INKS, Axes
 from ...base import Claim, Measured, Region
 from .embeddings import TITLES, Embedding, correlations, drawn_sets, size
 

@@ -6,14 +6,13 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 import paritylab as pl
 
 from ....analysis import AfterFirstStep, best_hinge_over_ball
 from ....bounds import fixed_features, fixed_features_by_convexity
 from ....cube import cube
-from ....figures import INKS, ink
+from ....figures import INKS, Axes, ink
 from ...base import Claim, Measured, Region
 from ...measures import largest, least
 from .embeddings import TITLES, Embedding, drawn_sets, sets, table
