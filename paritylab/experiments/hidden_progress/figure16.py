@@ -22,7 +22,7 @@ from ...networks.base import outputs
 from ...sweep import Call
 from ..base import Claim, Region
 from ..measures import exactly, fraction
-from .shared.curves import PLATEAU, TrainingCurves, draw_curves, learned, read as read
+from .shared.curves import PLATEAU, TrainingCurves, draw_curves, of_learning, read as read
 from .shared.measures import slowdown
 
 K, WIDTH, RATE = 3, 100, 0.1
@@ -104,51 +104,25 @@ def of_factor(flip: float) -> Iterator[Claim]:
     """What becomes of correlations, by two formulas."""
     factor = lambda curves: exactly(curves.table[curves.table.panel == "factor"].factor.iloc[0])
     near = lambda value: Region(value - 1e-5, value + 1e-5)
-    yield Claim(
-        "factor",
-        f"flipping labels with p = {flip:g} multiplies correlations by 1 - 2p",
-        None,
-        near(1 - 2 * flip),
-        factor,
-        theory=1 - 2 * flip,
-    )
-    yield Claim(
-        "factor-printed",
-        f"the factor is 1/2 - p, as the text of C.6 has it; p = {flip:g}",
-        0.5 - flip,
-        near(0.5 - flip),
-        factor,
-        explanation=PRINTED,
-    )
+    text, right = f"flipping labels with p = {flip:g} multiplies correlations by 1 - 2p", 1 - 2 * flip
+    yield Claim("factor", text, None, near(right), factor, theory=right)
+    text, printed = f"the factor is 1/2 - p, as the text of C.6 has it; p = {flip:g}", 0.5 - flip
+    yield Claim("factor-printed", text, printed, near(printed), factor, explanation=PRINTED)
 
 
 def of_panel(batch: int, flip: float, seeds: int) -> Iterator[Claim]:
     name, words = name_of(batch, flip), f"batch {batch}, {flip:.0%} of labels flipped"
-    yield Claim(
-        f"{name}/nontrivial",
-        f"{words}: the error without noise comes below {PLATEAU}; the fraction of seeds",
-        None,
-        Region(low=0.5),
-        lambda curves: fraction(np.isfinite(left(curves, name, seeds))),
-    )
-    yield Claim(
-        f"{name}/learns",
-        f"{words}: no mistake without noise is left; the fraction of seeds",
-        None,
-        Region(low=0.5),
-        learned(name),
-    )
+    text = f"{words}: the error without noise comes below {PLATEAU}; the fraction of seeds"
+    below = lambda curves: fraction(np.isfinite(left(curves, name, seeds)))
+    yield Claim(f"{name}/nontrivial", text, None, Region(low=0.5), below)
+    yield of_learning(name, words, "no mistake without noise is left; the fraction of seeds")
 
 
 def slower(batch: int, flip: float, seeds: int) -> Claim:
-    return Claim(
-        f"B{batch}/slower",
-        f"batch {batch}: noise takes longer; the median time to an error below "
-        f"{PLATEAU} with {flip:.0%} of labels flipped over that without",
-        None,
-        Region(low=1),
-        lambda curves: slowdown(left(curves, name_of(batch, flip), seeds), left(curves, name_of(batch, 0.0), seeds)),
-    )
+    times = lambda curves: (left(curves, name_of(batch, each), seeds) for each in (flip, 0.0))
+    text = f"the median time to an error below {PLATEAU} with {flip:.0%} of labels flipped over that without"
+    statement = f"batch {batch}: noise takes longer; {text}"
+    return Claim(f"B{batch}/slower", statement, None, Region(low=1), lambda curves: slowdown(*times(curves)))
 
 
 def left(curves: TrainingCurves, panel: str, seeds: int) -> np.ndarray:

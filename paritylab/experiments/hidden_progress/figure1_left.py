@@ -15,17 +15,8 @@ from dataclasses import dataclass
 import paritylab as pl
 
 from ...figures import Figures, panels
-from ..base import Claim, Region
-from .shared.curves import (
-    TIME_ON_PLATEAU,
-    Panel,
-    TrainingCurves,
-    draw_curves,
-    learned,
-    name_lines,
-    plateau,
-    read as read,
-)
+from ..base import Claim
+from .shared.curves import Panel, TrainingCurves, draw_curves, name_lines, of_learning, of_plateau, read as read
 
 N, K = 50, 3
 
@@ -58,22 +49,9 @@ def plan(settings: Settings) -> Iterator[pl.Plan]:
 
 def claims(settings: Settings) -> Iterator[Claim]:
     """The figure shows that each way of training learns, and that its curve is flat for a long time, then falls."""
-    for panel in PANELS:
-        yield Claim(
-            f"{panel.name}/learns",
-            f"{panel.words}: learns the parity of 3 out of 50 bits; the fraction of seeds that do",
-            None,
-            Region(low=0.5),
-            learned(panel.name),
-        )
-    for panel in PANELS:
-        yield Claim(
-            f"{panel.name}/plateau",
-            f"{panel.words}: the plateau is longer than the drop; the median over seeds of {TIME_ON_PLATEAU}",
-            None,
-            Region(low=0.5),
-            plateau(panel.name),
-        )
+    text = "learns the parity of 3 out of 50 bits; the fraction of seeds that do"
+    yield from (of_learning(panel.name, panel.words, text) for panel in PANELS)
+    yield from (of_plateau(panel.name, panel.words) for panel in PANELS)
 
 
 def plot(settings: Settings, curves: TrainingCurves) -> Figures:

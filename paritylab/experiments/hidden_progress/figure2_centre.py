@@ -12,6 +12,7 @@ bootstrap over initializations. For the path the same is asked of the time at wh
 below one half.
 """
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -102,28 +103,20 @@ def read(settings: Settings, results: Results) -> Data:
     table, losses = results.table(), results.curves()
     low = losses[losses.fresh_loss < LOSS].groupby("run").step.min()
     table = table.assign(time=table.converged_at, path=table.run.map(low))
-    wide = lambda panel, name: table[table.panel == panel].pivot(index="seed", columns="sequence", values=name)
-    return Data(
-        {
-            (panel.name, name): wide(panel.name, name).to_numpy(float, na_value=np.inf)
-            for panel in PANELS
-            for name in ("time", "path")
-        },
-        losses,
-    )
+    times = {}
+    for panel, name in itertools.product(PANELS, ("time", "path")):
+        wide = table[table.panel == panel.name].pivot(index="seed", columns="sequence", values=name)
+        times[panel.name, name] = wide.to_numpy(float, na_value=np.inf)
+    return Data(times, losses)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
     for panel in PANELS:
         for name, what in (("time", "the convergence time"), ("path", f"the time until the loss is below {LOSS:g}")):
-            yield Claim(
-                f"{panel.name}/{name}",
-                f"({panel.name}) {panel.words}: {what} depends on the initialization more than on the batches; the "
-                "part of the variance of its ranks that the initialization explains",
-                None,
-                Region(low=0.5),
-                partial(explained, panel.name, name),
-            )
+            text = f"({panel.name}) {panel.words}: {what} depends on the initialization more than on the batches; the "
+            text += "part of the variance of its ranks that the initialization explains"
+            measure = partial(explained, panel.name, name)
+            yield Claim(f"{panel.name}/{name}", text, None, Region(low=0.5), measure)
 
 
 def explained(panel: str, name: str, data: Data) -> Measured:

@@ -30,6 +30,7 @@ from ...statistics import Counts, bootstrap_counts_interval
 from ...sweep import Results
 from ..base import Claim, Measured, Region
 from ..measures import proportion
+from .shared.claims import about
 
 N, K, BATCH = 30, 3, 32
 EARLY = 0.25
@@ -86,30 +87,16 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 
 def claims_of(panel: Panel) -> Iterator[Claim]:
-    def claim(name: str, words: str, region: Region, measure: Callable[[Counts], Measured]) -> Claim:
-        statement = f"({panel.name}) {panel.words}: {words}"
-        return Claim(f"{panel.name}/{name}", statement, None, region, lambda times: measure(times[panel.name]))
-
-    yield claim(
-        "early",
-        f"no run learns near t = 0; the fraction of runs that learn by {EARLY:g} of the median time "
-        f"({GEOMETRIC_EARLY:.2f} for random search)",
-        Region(high=1e-3),
-        lambda times: proportion(times.up_to(EARLY * times.quantile(0.5)), times.size),
-    )
-    yield claim(
-        "rises",
-        "the mass does not decrease from t = 0 on; of the runs that learn by the median time, the fraction that do by "
-        "half of it (0.59 for random search)",
-        Region(high=0.5),
-        lambda times: proportion(times.up_to(times.quantile(0.5) / 2), times.up_to(times.quantile(0.5))),
-    )
-    yield claim(
-        "upper-tail",
-        "the upper tail is heavy; how much farther the 99th percentile is from the median than the 1st",
-        Region(low=2),
-        lambda times: bootstrapped(times, asymmetry),
-    )
+    claim = about(panel.name, f"({panel.name}) {panel.words}", lambda times: times[panel.name])
+    text = f"no run learns near t = 0; the fraction of runs that learn by {EARLY:g} of the median time"
+    up_to = lambda times, part: times.up_to(part * times.quantile(0.5))
+    early = lambda times: proportion(up_to(times, EARLY), times.size)
+    yield claim("early", f"{text} ({GEOMETRIC_EARLY:.2f} for random search)", Region(high=1e-3), early)
+    text = "of the runs that learn by the median time, the fraction that do by half of it (0.59 for random search)"
+    half = lambda times: proportion(up_to(times, 0.5), up_to(times, 1))
+    yield claim("rises", f"the mass does not decrease from t = 0 on; {text}", Region(high=0.5), half)
+    text = "the upper tail is heavy; how much farther the 99th percentile is from the median than the 1st"
+    yield claim("upper-tail", text, Region(low=2), lambda times: bootstrapped(times, asymmetry))
     yield claim(
         "heavier-than-search",
         "the upper tail is heavy beside that of random search; the step between its percentiles 90 and 99 over that "

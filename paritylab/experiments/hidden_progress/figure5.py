@@ -18,6 +18,7 @@ counts as diverged, not as learned; it is a vertical line in the figure.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -30,22 +31,15 @@ from ...figures import INKS, Axes, Figures, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap
-from .shared.curves import (
-    DROPPED,
-    PLATEAU,
-    TIME_ON_PLATEAU,
-    TrainingCurves,
-    draw_curves,
-    learned,
-    plateau,
-    read as read,
-)
+from .shared import curves
+from .shared.curves import DROPPED, PLATEAU, TIME_ON_PLATEAU, TrainingCurves, of_learning, of_plateau, read as read
 from .shared.measures import median_within
 
 K = 3
 NEAR_CHANCE = 0.49
 RATE, BLOCK = 0.001, 100
 SGD_RATE, SGD_BLOCK = 0.0001, 30
+EXPONENT = 1 - K / 2
 POINTS = 150
 """Steps of the curve on the left at which the error is computed."""
 
@@ -130,46 +124,24 @@ def plan(settings: Settings) -> Iterator[Call | pl.Plan]:
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    exponent = 1 - K / 2
-    yield Claim(
-        "left/plateau",
-        f"population gradient descent, n' = {BLOCK}: the plateau is longer than the drop; the median over starts of "
-        f"{TIME_ON_PLATEAU}",
-        None,
-        Region(low=0.5),
-        lambda data: median_of_starts(data, "left", "past"),
+    descent, sgd = f"population gradient descent, n' = {BLOCK}", f"SGD with batch size 1, n' = {SGD_BLOCK}"
+    text = f"{descent}: the plateau is longer than the drop; the median over starts of {TIME_ON_PLATEAU}"
+    yield Claim("left/plateau", text, None, Region(low=0.5), partial(median_of_starts, "left", "past"))
+    text = (
+        f"most of the time to zero error is spent at an error of at least {NEAR_CHANCE}; the median share over starts"
     )
-    yield Claim(
-        "left/near-chance",
-        f"population gradient descent, n' = {BLOCK}: most of the time to zero error is spent at an error of at least "
-        f"{NEAR_CHANCE}; the median share over starts",
-        None,
-        Region(low=0.5),
-        lambda data: median_of_starts(data, "near_chance", "zero"),
-    )
+    measure = partial(median_of_starts, "near_chance", "zero")
+    yield Claim("left/near-chance", f"{descent}: {text}", None, Region(low=0.5), measure)
     yield Claim(
         "left/exponent",
         "Corollary 12, k = 3: the rest of that share falls like n'^(1 - k/2), up to logarithms; the slope of the "
         f"logarithm of its median against log n', n' = {settings.blocks[0]} to {settings.blocks[-1]}",
-        exponent,
-        Region(exponent - 0.25, exponent + 0.25),
+        EXPONENT,
+        Region(EXPONENT - 0.25, EXPONENT + 0.25),
         lambda data: slope(times_of(data)),
     )
-    yield Claim(
-        "right/learns",
-        f"SGD with batch size 1, n' = {SGD_BLOCK}: learns; the fraction of seeds",
-        None,
-        Region(low=0.5),
-        learned("right"),
-    )
-    yield Claim(
-        "right/plateau",
-        f"SGD with batch size 1, n' = {SGD_BLOCK}: the plateau is longer than the drop; the median over seeds of "
-        f"{TIME_ON_PLATEAU}",
-        None,
-        Region(low=0.5),
-        plateau("right"),
-    )
+    yield of_learning("right", sgd)
+    yield of_plateau("right", sgd)
 
 
 def times_of(data: TrainingCurves) -> pd.DataFrame:
@@ -177,7 +149,7 @@ def times_of(data: TrainingCurves) -> pd.DataFrame:
     return data.table[data.table.panel == "times"]
 
 
-def median_of_starts(data: TrainingCurves, part: str, whole: str) -> Measured:
+def median_of_starts(part: str, whole: str, data: TrainingCurves) -> Measured:
     """The median over starts of one time as a fraction of another."""
     here = times_of(data)[lambda times: times.block == BLOCK]
     return median_within(here[part] / here[whole], 1.0)
@@ -194,7 +166,7 @@ def plot(settings: Settings, data: TrainingCurves) -> Figures:
     """Both curves side by side, as in the paper, and the share of the time near chance."""
     figure, axes = panels(1, 3, width=3.0, height=2.4)
     draw_descent(axes[0, 0], data.table[data.table.panel == "left"])
-    draw_curves(axes[0, 1], data.of("right"))
+    curves.draw_curves(axes[0, 1], data.of("right"))
     axes[0, 1].set_title(f"SGD, batch size 1\nn' = {SGD_BLOCK}, k = {K}, rate {SGD_RATE:g}")
     draw_shares(axes[0, 2], times_of(data))
     axes[0, 0].set_ylabel("error")
@@ -221,8 +193,8 @@ def draw_shares(axis: Axes, times: pd.DataFrame) -> None:
     medians = rest.groupby(times.block).median()
     axis.plot(times.block, rest, ".", color="0.65", markersize=3, label="a start")
     axis.plot(medians.index, medians, "o-", color=INKS[0], label="median")
-    line = float(medians.iloc[0]) * (medians.index / medians.index[0]) ** (1 - K / 2)
-    axis.plot(medians.index, line, "--", color=INKS[1], label=f"$n'^{{{1 - K / 2:g}}}$")
+    line = float(medians.iloc[0]) * (medians.index / medians.index[0]) ** EXPONENT
+    axis.plot(medians.index, line, "--", color=INKS[1], label=f"$n'^{{{EXPONENT:g}}}$")
     axis.set(xscale="log", yscale="log", xlabel="n', coordinates in a block")
     axis.set_xticks([*medians.index], [f"{int(each)}" for each in medians.index])
     axis.minorticks_off()

@@ -19,7 +19,7 @@ import paritylab as pl
 
 from ...figures import Figures, label_edges, panels
 from ..base import Claim, Region
-from .shared.curves import TIME_ON_PLATEAU, Panel, TrainingCurves, draw_curves, learned, plateau, read as read
+from .shared.curves import Panel, TrainingCurves, draw_curves, of_learning, of_plateau, read as read
 from .shared.measures import slowdown
 
 TRANSFORMER = pl.Transformer(embedding=1024, attention=8, heads=128)
@@ -89,34 +89,17 @@ def plan(settings: Settings) -> Iterator[pl.Plan]:
 def claims(settings: Settings) -> Iterator[Claim]:
     for panel in settings.panels:
         words = f"{panel.words}, n = {panel.n}, k = {panel.k}"
-        sometimes, flat = panel.name in SOMETIMES, panel.name not in NO_PLATEAU
-        yield Claim(
-            f"{panel.name}/learns",
-            f"{words}: learns{' with reasonable probability' if sometimes else ''}; the fraction of seeds",
-            None,
-            Region(low=0.2 if sometimes else 0.5),
-            learned(panel.name),
-        )
-        yield Claim(
-            f"{panel.name}/plateau",
-            f"{words}: {'the plateau is longer than the drop' if flat else 'there is no plateau'}; the median over "
-            f"seeds of {TIME_ON_PLATEAU}",
-            None,
-            Region(low=0.5) if flat else Region(high=0.5),
-            plateau(panel.name),
-        )
-    for letter, name in HARDER.items():
-        yield harder(letter, name)
+        sometimes = panel.name in SOMETIMES
+        text = f"learns{' with reasonable probability' if sometimes else ''}; the fraction of seeds"
+        yield of_learning(panel.name, words, text, 0.2 if sometimes else 0.5)
+        yield of_plateau(panel.name, words, panel.name not in NO_PLATEAU)
+    yield from (harder(letter, name) for letter, name in HARDER.items())
 
 
 def harder(letter: str, name: str) -> Claim:
-    return Claim(
-        f"harder-{letter}",
-        f"ReLU, width 100: a larger {letter} takes longer; the median time of {name} over that of {EASY}",
-        None,
-        Region(low=1),
-        lambda curves: slowdown(curves.times(name), curves.times(EASY)),
-    )
+    text = f"ReLU, width 100: a larger {letter} takes longer; the median time of {name} over that of {EASY}"
+    times = lambda curves: slowdown(curves.times(name), curves.times(EASY))
+    return Claim(f"harder-{letter}", text, None, Region(low=1), times)
 
 
 def plot(settings: Settings, curves: TrainingCurves) -> Figures:

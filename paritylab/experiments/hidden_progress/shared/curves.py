@@ -13,7 +13,7 @@ import paritylab as pl
 from ....figures import INKS, Axes
 from ....networks.base import Recipe
 from ....sweep import Results
-from ...base import Measured
+from ...base import Claim, Measured, Region
 from ...measures import fraction
 from .measures import median_within
 
@@ -94,6 +94,17 @@ def learned(panel: str) -> Callable[[TrainingCurves], Measured]:
 def plateau(panel: str) -> Callable[[TrainingCurves], Measured]:
     """Measures the median over seeds of `TIME_ON_PLATEAU`."""
     return lambda curves: median_within(curves.plateaus[curves.plateaus.panel == panel].fraction, 1.0)
+
+
+def of_learning(panel: str, words: str, text: str = "learns; the fraction of seeds", least: float = 0.5) -> Claim:
+    return Claim(f"{panel}/learns", f"{words}: {text}", None, Region(low=least), learned(panel))
+
+
+def of_plateau(panel: str, words: str, flat: bool = True) -> Claim:
+    """The plateau of a panel is longer than its drop, or there is none."""
+    text = f"{'the plateau is longer than the drop' if flat else 'there is no plateau'}; the median over seeds of"
+    region = Region(low=0.5) if flat else Region(high=0.5)
+    return Claim(f"{panel}/plateau", f"{words}: {text} {TIME_ON_PLATEAU}", None, region, plateau(panel))
 
 
 def draw_curves(axis: Axes, curves: pd.DataFrame, error: str = "fresh_error") -> None:

@@ -5,17 +5,24 @@ probability 1/2). What the control's largest movement does is what n unbiased ra
 seeds, step by step, is the noise band.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 import paritylab as pl
 
 from ....figures import INKS, Axes
 from ....networks.base import Recipe
+from ....sweep import Results
+from ...base import Claim, Region
+from .claims import about
 from .curves import PLATEAU
+from .measures import median_within
 
 N, K = 50, 3
 RED = "#a01010"
@@ -91,6 +98,35 @@ def noise_band(curves: pd.DataFrame) -> "pd.Series[float]":
     return curves[curves.labels == "noise"].groupby("step").progress.quantile(BAND)
 
 
+class Runs(NamedTuple):
+    """By case: the curves of all runs, and the `milestones` of those that learned."""
+
+    curves: dict[str, pd.DataFrame]
+    milestones: dict[str, pd.DataFrame]
+
+
+def read(settings: object, results: Results) -> Runs:
+    curves = {str(name): rows for name, rows in results.curves().groupby("panel")}
+    return Runs(curves, {name: milestones(rows) for name, rows in curves.items()})
+
+
+def of_milestones(case: Case) -> Callable[..., Claim]:
+    """Makes claims on the runs of a case that learned."""
+    return about(case.name, case.words, lambda data: data.milestones[case.name])
+
+
+def flat(case: Case) -> Claim:
+    text = "half-way to learning, the error is that of chance; its median over seeds"
+    return of_milestones(case)("flat", text, Region(0.45, 0.55), lambda runs: median_within(runs.error, 1.0))
+
+
+def leaves(case: Case, explanation: str = "") -> Claim:
+    text = "a relevant weight leaves the noise band for good long before the error drops"
+    statement = f"{text}; the median of the one step as a fraction of the other"
+    measure = lambda runs: median_within(runs.leaves, 1.0)
+    return of_milestones(case)("leaves", statement, Region(high=0.75), measure, explanation=explanation)
+
+
 def milestones(curves: pd.DataFrame) -> pd.DataFrame:
     """One row for each run that learned: what had happened half-way to that, and before its error dropped.
 
@@ -134,16 +170,23 @@ def drawn_seed(curves: pd.DataFrame) -> int:
     return int(learned.min()) if len(learned) else 0
 
 
+def drawn_run(curves: pd.DataFrame, axes: np.ndarray) -> pd.DataFrame:
+    """The records of that seed; the axes are as long."""
+    run = curves[(curves.labels == "parity") & (curves.seed == drawn_seed(curves))]
+    for axis in axes:
+        axis.set_xlim(0, run.step.max())
+        axis.xaxis.set_major_locator(MaxNLocator(5))
+    return run
+
+
 def draw_weights(axis: Axes, run: pd.DataFrame, band: "pd.Series[float]") -> None:
     """Every weight of a run by step: the relevant ones in colour, the noise band about the others grey."""
     weights = np.array(run.weights.tolist())
-    limit = np.abs(weights[0]).max()
+    neurons, limit = weights.shape[1], np.abs(weights[0]).max()
     shown = band[band.index <= run.step.max()]
     axis.fill_between(shown.index, -limit - shown, limit + shown, color="0.92", linewidth=0, zorder=0)
-    for neuron in range(weights.shape[1]):
+    for neuron in range(neurons):
         axis.plot(run.step, weights[:, neuron, K:], color="0.6", linewidth=0.4, zorder=1)
-    for neuron in range(weights.shape[1]):
-        style = ("-", "--", ":")
-        for i in range(K):
-            color = INKS[neuron % len(INKS)] if weights.shape[1] > 1 else INKS[i]
-            axis.plot(run.step, weights[:, neuron, i], style[i], color=color, linewidth=1.2, zorder=2)
+    for neuron, i in itertools.product(range(neurons), range(K)):
+        color = INKS[neuron % len(INKS)] if neurons > 1 else INKS[i]
+        axis.plot(run.step, weights[:, neuron, i], ("-", "--", ":")[i], color=color, linewidth=1.2, zorder=2)
