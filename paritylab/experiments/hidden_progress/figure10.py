@@ -74,7 +74,7 @@ def curves_of(name: str, sizes: tuple[int, ...], degrees: tuple[int, ...], seeds
 
 def at_quick_scale() -> Settings:
     chosen = [curves_of(name, (10, 30), (2, 3), 40, 10_000) for name in ("i", "ii", "iv", "v", "xiv")]
-    printed = at_printed_rate(curves_of("v", (30,), (2, 3), 40, 10_000))
+    printed = curves_of("v", (30,), (2, 3), 40, 10_000)._replace(rate=PRINTED_RATE)
     return Settings(tuple(chosen), (2, 3), printed)
 
 
@@ -86,11 +86,8 @@ def at_paper_scale() -> Settings:
     chosen = [curves_of(name, sizes, degrees_of.get(name, degrees), 1000, 100_000) for name in top]
     chosen += [curves_of(name, sizes, (2, 3, 4), 200, 100_000) for name in bottom]
     chosen += [curves_of(name, (10, 20, 30, 60, 90), (2, 3), 200, 100_000) for name in larger]
-    return Settings(tuple(chosen), (2, 3, 4), at_printed_rate(curves_of("v", (30,), (2, 3), 1000, 10_000)))
-
-
-def at_printed_rate(curves: Curves) -> Curves:
-    return curves._replace(rate=PRINTED_RATE)
+    printed = curves_of("v", (30,), (2, 3), 1000, 10_000)._replace(rate=PRINTED_RATE)
+    return Settings(tuple(chosen), (2, 3, 4), printed)
 
 
 SETTINGS = {"quick": at_quick_scale(), "paper": at_paper_scale()}
@@ -123,15 +120,11 @@ def claims(settings: Settings) -> Iterator[Claim]:
         judged = [k for k in settings.judged if k in curves.degrees]
         yield from power_claims(curves, judged, f"{curves.name}/", words, EXPLAINED)
     for curves in settings.larger:
+        why = SHALLOWER if curves.setting == "v" else ""
         for k in curves.degrees:
-            yield Claim(
-                f"{curves.name}/k{k}/degrades",
-                f"({curves.setting}), k = {k}: the exponent is larger for larger n; their difference",
-                None,
-                Region(low=0),
-                partial(degradation, curves, k),
-                explanation=SHALLOWER if curves.setting == "v" else "",
-            )
+            text = f"({curves.setting}), k = {k}: the exponent is larger for larger n; their difference"
+            measure = partial(degradation, curves, k)
+            yield Claim(f"{curves.name}/k{k}/degrades", text, None, Region(low=0), measure, explanation=why)
     yield Claim(
         "v/printed-rate",
         f"(v) z^k, width 100, n = {settings.printed.sizes[0]}: learns at the rate {PRINTED_RATE:g} that is printed for "

@@ -13,7 +13,8 @@ product over T of w_i / rms(w), so that Gamma over majority's is near the produc
 Odd k is drawn nowhere: without a bias all coefficients of even degree are 0, and so is the gap.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,7 @@ from ...figures import Axes, Figures, ink, label_edges, panels
 from ...sweep import Call
 from ..base import Claim, Region
 from ..measures import fraction, largest, median
+from .shared.claims import about
 
 NAMES = {"uniform": "uniform", "gaussian": "Gaussian"}
 LAWS = tuple(NAMES)
@@ -68,11 +70,10 @@ def gaps_of_random_neurons(law: str, n: int, k: int, draws: int, seed: int) -> p
 def plan(settings: Settings) -> Iterator[Call]:
     """Some draws at a time, for each n, distribution and degree; of odd degree only at the paper's n."""
     for n, draws in settings.draws:
-        for k in (*DEGREES, ODD) if n == PAPER_N else DEGREES:
-            for law in LAWS:
-                for seed in range(draws // CHUNK):
-                    configuration = {"law": law, "n": n, "k": k, "draws": CHUNK, "seed": seed}
-                    yield Call(gaps_of_random_neurons, configuration, seconds=n / 1000)
+        degrees = (*DEGREES, ODD) if n == PAPER_N else DEGREES
+        for k, law, seed in itertools.product(degrees, LAWS, range(draws // CHUNK)):
+            configuration = {"law": law, "n": n, "k": k, "draws": CHUNK, "seed": seed}
+            yield Call(gaps_of_random_neurons, configuration, seconds=n / 1000)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
@@ -88,49 +89,33 @@ def neurons(table: pd.DataFrame, n: int, k: int, law: str) -> pd.DataFrame:
     return table[(table.n == n) & (table.k == k) & (table.law == law)]
 
 
+def of_neurons(n: int, k: int, law: str) -> Callable[..., Claim]:
+    """Makes claims on neurons with random weights."""
+    return about(f"n{n}/k{k}/{law}", f"{NAMES[law]} weights, n = {n}, k = {k}", lambda table: neurons(table, n, k, law))
+
+
 def comparable(n: int, k: int, law: str) -> Claim:
-    return Claim(
-        f"n{n}/k{k}/{law}/comparable",
-        f"{NAMES[law]} weights, n = {n}, k = {k}: the fraction of neurons whose gap is at least half of majority's "
-        "is not negligible",
-        None,
-        Region(low=0.1),
-        lambda table: fraction(neurons(table, n, k, law).gap >= COMPARABLE * majority_gap(n, k).weak),
-    )
+    text = "the fraction of neurons whose gap is at least half of majority's is not negligible"
+    large = lambda drawn: fraction(drawn.gap >= COMPARABLE * majority_gap(n, k).weak)
+    return of_neurons(n, k, law)("comparable", text, Region(low=0.1), large)
 
 
 def zero(law: str) -> Claim:
-    return Claim(
-        f"n{PAPER_N}/k{ODD}/{law}/zero",
-        f"{NAMES[law]} weights, n = {PAPER_N}, k = {ODD}: without a bias the gap is 0 at odd k; the largest gap",
-        None,
-        Region(0, 0),
-        lambda table: largest(neurons(table, PAPER_N, ODD, law).gap.abs()),
-        theory=0.0,
-    )
+    text = "without a bias the gap is 0 at odd k; the largest gap"
+    measure = lambda drawn: largest(drawn.gap.abs())
+    return of_neurons(PAPER_N, ODD, law)("zero", text, Region(0, 0), measure, theory=0.0)
 
 
 def limit(n: int, k: int, law: str) -> Claim:
-    return Claim(
-        f"n{n}/k{k}/{law}/limit",
-        f"{NAMES[law]} weights, n = {n}, k = {k}: the gap is majority's times the product of the {k - 1} "
-        "largest relevant weights over the root mean square; the median quotient (ours)",
-        None,
-        Region(0.95, 1.05),
-        lambda table: median(neurons(table, n, k, law).eval("gap / limit") / majority_gap(n, k).weak),
-        theory=1.0,
-    )
+    text = f"the gap is majority's times the product of the {k - 1} largest relevant weights over the root mean square"
+    quotient = lambda drawn: median(drawn.eval("gap / limit") / majority_gap(n, k).weak)
+    region = Region(0.95, 1.05)
+    return of_neurons(n, k, law)("limit", f"{text}; the median quotient (ours)", region, quotient, theory=1.0)
 
 
 def positive(n: int, k: int, law: str) -> Claim:
-    return Claim(
-        f"n{n}/k{k}/{law}/positive",
-        f"{NAMES[law]} weights, n = {n}, k = {k}: a relevant coordinate stands out in almost all neurons; "
-        "the fraction with a positive gap (ours)",
-        None,
-        Region(low=0.9),
-        lambda table: fraction(neurons(table, n, k, law).gap > 0),
-    )
+    text = "a relevant coordinate stands out in almost all neurons; the fraction with a positive gap (ours)"
+    return of_neurons(n, k, law)("positive", text, Region(low=0.9), lambda drawn: fraction(drawn.gap > 0))
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> Figures:

@@ -15,19 +15,9 @@ import pandas as pd
 
 from ...figures import Figures, panels
 from ..base import Claim, Region
-from .shared import finite_samples
+from .shared import finite_samples as samples
 from .shared.claims import about
-from .shared.finite_samples import (
-    K,
-    Samples,
-    Settings,
-    fitted,
-    learned,
-    learned_of,
-    plan as plan,
-    quotient,
-    read as read,
-)
+from .shared.finite_samples import K, Samples, Settings, plan as plan, read as read
 
 SETTINGS = {
     "quick": Settings(30, (1000, 500, 200), (0.0, 0.01, 0.1), seeds=12, steps=20_000, record_every=100),
@@ -50,21 +40,21 @@ def claims(settings: Settings) -> Iterator[Claim]:
     large, middle, small = settings.samples[0], MIDDLE[settings.n], settings.samples[-1]
     least, most = settings.decays[0], settings.decays[-1]
     text = "no gap; the time to zero test error over that to zero train error, median over seeds"
-    yield of_runs("large", large, GOOD_DECAY)("together", text, Region(high=2), quotient)
-    claim, text = of_runs("middle", middle, GOOD_DECAY), "groks; the same quotient, median over the seeds that learn"
-    yield claim("groks", text, Region(low=2), lambda runs: quotient(learned_of(runs)))
+    yield of_runs("large", large, GOOD_DECAY)("together", text, Region(high=2), samples.quotient)
+    claim, text = (of_runs("middle", middle, GOOD_DECAY), "groks; the same quotient, median over the seeds that learn")
+    yield claim("groks", text, Region(low=2), lambda runs: samples.quotient(samples.learned_of(runs)))
     text = f"m = {small:,}: too small at every decay; the largest fraction of seeds that learn"
-    learns = lambda data: max(learned(at(data.runs, small, decay)) for decay in settings.decays)
+    learns = lambda data: max(samples.learned(at(data.runs, small, decay)) for decay in settings.decays)
     yield Claim("small/fails", text, None, Region(high=0.25), learns)
-    yield claim("with-decay", "learns; the fraction of seeds", Region(low=0.5), learned)
+    yield claim("with-decay", "learns; the fraction of seeds", Region(low=0.5), samples.learned)
     claim, text = (
         of_runs("middle", middle, least),
         "fits its sample and does not learn; the fraction of seeds that learn",
     )
-    yield claim("without-decay", text, Region(high=0.25), learned)
-    yield claim("fits-without-decay", "the fraction of seeds that fit their sample", Region(low=0.5), fitted)
+    yield claim("without-decay", text, Region(high=0.25), samples.learned)
+    yield claim("fits-without-decay", "the fraction of seeds that fit their sample", Region(low=0.5), samples.fitted)
     text = "the network does not even fit its sample, at any m; the largest fraction of seeds that do"
-    fits = lambda data: max(fitted(at(data.runs, m, most)) for m in settings.samples)
+    fits = lambda data: max(samples.fitted(at(data.runs, m, most)) for m in settings.samples)
     yield Claim("decay-too-large", f"decay {most}: {text}", None, Region(high=0.25), fits)
 
 
@@ -82,7 +72,7 @@ def plot(settings: Settings, data: Samples) -> Figures:
     figure, axes = panels(len(settings.decays), len(settings.samples), width=2.4, height=1.7)
     for row, decay in zip(axes, settings.decays, strict=True):
         for axis, m in zip(row, settings.samples, strict=True):
-            finite_samples.draw(axis, at(data.curves, m, decay), at(data.runs, m, decay))
+            samples.draw(axis, at(data.curves, m, decay), at(data.runs, m, decay))
             axis.set_xlim(settings.record_every, settings.steps)
             axis.label_outer()
         row[0].set_ylabel(f"$\\lambda$ = {decay:g}\nerror")
@@ -90,6 +80,6 @@ def plot(settings: Settings, data: Samples) -> Figures:
         axis.set_title(f"m = {m:,}")
     for axis in axes[-1]:
         axis.set_xlabel("step")
-    finite_samples.draw_legend(axes[0, -1])
+    samples.draw_legend(axes[0, -1])
     figure.suptitle(f"({settings.n}, {K})-parity: sample size m against weight decay $\\lambda$")
     return {"figure15": figure}

@@ -46,6 +46,10 @@ NAMES = {
 }
 NEURONS = tuple(NAMES)
 MLPS = {"relu": "ReLU, width k", "Power": "$z^k$, width k"}
+PERIOD = (
+    "Its period is 2, so that it has one value at all of k, k - 2, ..., -k. With period 4 (or with the "
+    "input halved, as the paper's factor of 2 suggests) it passes through them, which the other claims show."
+)
 CUBE = 8
 """Coordinates of the cube on which whole networks are compared with the parity; k is at most this there."""
 FAR, STEP = 60, 0.125
@@ -68,7 +72,7 @@ def at(activation: str, k: int, z: Float[np.ndarray, " points"]) -> Float[np.nda
 
 def made(activation: str, k: int) -> Activation:
     """An activation by its name in the package; ReLU has no degree."""
-    found = getattr(pl, activation)
+    found = getattr(pl.networks, activation)
     return found(k) if isinstance(found, type) else found
 
 
@@ -136,39 +140,24 @@ def plan(settings: Settings) -> Iterator[Call]:
 def claims(settings: Settings) -> Iterator[Claim]:
     """The largest distance over all degrees."""
     for name, words in NAMES.items():
-        yield nothing(
-            name, "points", "off_points", f"{words}: passes through the k + 1 points of the parity; the distance"
-        )
+        text = f"{words}: passes through the k + 1 points of the parity; the distance"
+        yield nothing(name, "points", "off_points", text)
     for name in ("TriangleWave", "Sinusoid"):
-        yield nothing(
-            name, "wave", "off_wave", f"{NAMES[name]}: goes on with +1 and -1 in turn at k + 2i for all i; the distance"
-        )
-    yield Claim(
-        "Zigzag/pieces",
-        "k-zigzag: k linear pieces; the number less k",
-        None,
-        Region(0, 0),
-        lambda table: largest((table.pieces - table.k)[table.which == "Zigzag"].dropna().abs()),
-        theory=0.0,
-    )
+        text = f"{NAMES[name]}: goes on with +1 and -1 in turn at k + 2i for all i; the distance"
+        yield nothing(name, "wave", "off_wave", text)
+    pieces = lambda table: largest((table.pieces - table.k)[table.which == "Zigzag"].dropna().abs())
+    text = "k-zigzag: k linear pieces; the number less k"
+    yield Claim("Zigzag/pieces", text, None, Region(0, 0), pieces, theory=0.0)
     differences = "oscillating polynomial: differences of order k + 1 are 0"
     yield nothing("OscillatingPolynomial", "degree", "beyond_degree", differences)
     period = "infinite zigzag: changes sign when moved by 2 (period 4)"
     yield nothing("TriangleWave", "period", "off_half_period", period)
     for name, words in {**{name: f"one neuron, {words}" for name, words in NAMES.items()}, **MLPS}.items():
-        yield nothing(
-            name, "network", "mistakes", f"{words}: is the parity on the whole cube; the mistakes", Region(0, 0)
-        )
-    yield Claim(
-        "printed-wave/points",
-        "the infinite zigzag as printed, through (2i, +1) and (2i + 1, -1), passes through the points of the "
-        "parity; the distance",
-        0.0,
-        EXACT,
-        lambda table: largest(table[table.which == "printed"].off_points),
-        explanation="Its period is 2, so that it has one value at all of k, k - 2, ..., -k. With period 4 (or with the "
-        "input halved, as the paper's factor of 2 suggests) it passes through them, which the other claims show.",
-    )
+        text = f"{words}: is the parity on the whole cube; the mistakes"
+        yield nothing(name, "network", "mistakes", text, Region(0, 0))
+    text = "the infinite zigzag as printed, through (2i, +1) and (2i + 1, -1), passes through the points of the parity"
+    distance = lambda table: largest(table[table.which == "printed"].off_points)
+    yield Claim("printed-wave/points", f"{text}; the distance", 0.0, EXACT, distance, explanation=PERIOD)
 
 
 def nothing(which: str, name: str, column: str, statement: str, region: Region = EXACT) -> Claim:

@@ -13,20 +13,9 @@ import pandas as pd
 
 from ...figures import Figures, panels
 from ..base import Claim, Measured, Region
-from .shared import finite_samples
+from .shared import finite_samples as samples
 from .shared.claims import about
-from .shared.finite_samples import (
-    BATCH,
-    K,
-    Samples,
-    Settings,
-    fitted,
-    learned,
-    learned_of,
-    plan as plan,
-    quotient,
-    read as read,
-)
+from .shared.finite_samples import BATCH, K, Samples, Settings, plan as plan, read as read
 from .shared.measures import median_within
 
 DECAY = 0.01
@@ -42,19 +31,19 @@ def claims(settings: Settings) -> Iterator[Claim]:
     large, *centre, small = settings.samples
     later = "the time to zero test error over that to zero train error, median over"
     claim = of_sample(large)
-    yield claim("learns", "learns; the fraction of seeds", Region(low=0.5), learned)
-    yield claim("together", f"errors fall together; {later} seeds", Region(high=2), quotient)
+    yield claim("learns", "learns; the fraction of seeds", Region(low=0.5), samples.learned)
+    yield claim("together", f"errors fall together; {later} seeds", Region(high=2), samples.quotient)
     for m in centre:
         claim = of_sample(m)
         text = f"learns, although m is only {m / settings.n**K:.3f} of n^k; the fraction of seeds"
-        yield claim("learns", text, Region(low=0.5), learned)
-        grokked = lambda runs: quotient(learned_of(runs))
+        yield claim("learns", text, Region(low=0.5), samples.learned)
+        grokked = lambda runs: samples.quotient(samples.learned_of(runs))
         yield claim("groks", f"groks; {later} the seeds that learn", Region(low=2), grokked)
         text = "the steps from zero train error to zero test error, median over the seeds that learn; long is more than"
         yield claim("delay", f"{text} {PASSES} passes over the sample", Region(low=PASSES * m / BATCH), delay)
     claim = of_sample(small)
-    yield claim("fits", "fits its sample; the fraction of seeds", Region(low=0.5), fitted)
-    yield claim("fails", "never learns; the fraction of seeds that do", Region(high=0.25), learned)
+    yield claim("fits", "fits its sample; the fraction of seeds", Region(low=0.5), samples.fitted)
+    yield claim("fails", "never learns; the fraction of seeds that do", Region(high=0.25), samples.learned)
 
 
 def of_sample(m: int) -> Callable[..., Claim]:
@@ -63,7 +52,7 @@ def of_sample(m: int) -> Callable[..., Claim]:
 
 
 def delay(runs: pd.DataFrame) -> Measured:
-    return median_within(learned_of(runs).test_time - learned_of(runs).train_time)
+    return median_within(samples.learned_of(runs).test_time - samples.learned_of(runs).train_time)
 
 
 def plot(settings: Settings, data: Samples) -> Figures:
@@ -71,13 +60,13 @@ def plot(settings: Settings, data: Samples) -> Figures:
     figure, axes = panels(1, len(settings.samples), width=2.4, height=2.4)
     for axis, m in zip(axes[0], settings.samples, strict=True):
         here = data.runs[data.runs.m == m]
-        finite_samples.draw(axis, data.curves[data.curves.m == m], here)
-        done = learned_of(here)
+        samples.draw(axis, data.curves[data.curves.m == m], here)
+        done = samples.learned_of(here)
         delay = f"\ndelay {np.median(done.test_time - done.train_time):,.0f} steps" if len(done) else "\nnever learns"
         axis.set_title(f"m = {m:,}{delay}")
         axis.set_xlabel("step")
         axis.set_xlim(settings.record_every, settings.steps)
     axes[0, 0].set_ylabel("error")
-    finite_samples.draw_legend(axes[0, -1])
+    samples.draw_legend(axes[0, -1])
     figure.suptitle(f"({settings.n}, {K})-parity from a finite sample of m examples: less data, later insight")
     return {"figure4-right": figure}

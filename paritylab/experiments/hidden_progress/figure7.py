@@ -54,35 +54,22 @@ def claims(settings: Settings) -> Iterator[Claim]:
     yield of_share("large-batches/1.6", "batch 32 and more", large, 1.6, 0.9)
     yield of_share("large-batches/2", "batch 32 and more", large, 2, 0.95)
     yield of_share("small-batches/2.5", "batch 1 and 4", small, 2.5, 0.8)
-    yield Claim(
-        "all-rates/1.6",
-        "batch 32 and more, the best of all four rates everywhere, as the caption says: the share of cells whose 10th "
-        "percentile is within a factor of 1.6 of the paper's",
-        None,
-        Region(low=0.9),
-        lambda times: share([agrees(best_t10(times.all_rates[cell.name]), cell, 1.6) for cell in large]),
-        explanation=WHY,
-    )
+    words = "batch 32 and more, the best of all four rates everywhere, as the caption says"
+    yield of_share("all-rates/1.6", words, large, 1.6, 0.9, "all_rates", WHY)
 
 
 def of_cell(cell: Cell) -> Claim:
-    return Claim(
-        cell.name,
-        f"{cell.words}: the 10th percentile of the convergence time at the best rate, in steps",
-        cell.t10,
-        within_factor(cell.t10, cell.factor),
-        lambda times: best_quantile(times.printed[cell.name], 0.1),
-    )
+    text = f"{cell.words}: the 10th percentile of the convergence time at the best rate, in steps"
+    time = lambda times: best_quantile(times.printed[cell.name], 0.1)
+    return Claim(cell.name, text, cell.t10, within_factor(cell.t10, cell.factor), time)
 
 
-def of_share(name: str, words: str, chosen: list[Cell], factor: int | float, least: float) -> Claim:
-    return Claim(
-        name,
-        f"{words}: the share of cells whose 10th percentile is within a factor of {factor} of the paper's",
-        None,
-        Region(low=least),
-        lambda times: share([agrees(best_t10(times.printed[cell.name]), cell, factor) for cell in chosen]),
-    )
+def of_share(
+    name: str, words: str, chosen: list[Cell], factor: int | float, least: float, rates: str = "printed", why: str = ""
+) -> Claim:
+    text = f"{words}: the share of cells whose 10th percentile is within a factor of {factor} of the paper's"
+    agree = lambda times: [agrees(best_t10(getattr(times, rates)[cell.name]), cell, factor) for cell in chosen]
+    return Claim(name, text, None, Region(low=least), lambda times: share(agree(times)), explanation=why)
 
 
 def plot(settings: Settings, times: Times) -> Figures:

@@ -18,12 +18,10 @@ import numpy as np
 import paritylab as pl
 
 from ...figures import INKS, Figures, one_panel
-from ...registry import SETTINGS as ARCHITECTURES
 from ...sweep import Results
-from ...training.named import make_network
 from ..base import Claim, Region
 from ..measures import share
-from .shared.grid import RATES, Cell, N, agrees, lanes, races_of, tables_of_the_paper, units_of
+from .shared.grid import RATES, Cell, N, agrees, races_of, random_parities, tables_of_the_paper
 from .shared.measures import best_t10
 
 OUTSIDE = (
@@ -63,17 +61,18 @@ def cells(settings: Settings) -> list[Cell]:
 def plan(settings: Settings) -> Iterator[pl.Plan]:
     for reading, (initialization, validation) in TRAINED.items():
         for cell in cells(settings):
-            units = units_of(cell.setting, cell.k)
-            yield pl.plan(
-                pl.RandomTask(pl.random_parity, (N, cell.k)),
-                make_network(ARCHITECTURES[cell.setting][0], N, cell.k, units, initialization),
+            yield random_parities(
+                cell.setting,
+                N,
+                cell.k,
+                initialization,
                 rate=races_of(cell.setting)[-1],
                 batch=cell.batch,
                 seeds=settings.seeds,
                 steps=settings.steps,
                 validation=validation,
                 race=0.1,
-                lanes=lanes(cell.batch, units or 1),
+                lanes=cell.lanes,
                 labels={"cell": cell.name, "reading": reading},
             )
 
@@ -94,20 +93,14 @@ def read(settings: Settings, results: Results) -> Times:
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    for reading in READINGS[1:]:
-        yield of_reading(reading, cells(settings))
+    return (of_reading(reading, cells(settings)) for reading in READINGS[1:])
 
 
 def of_reading(reading: str, outside: list[Cell]) -> Claim:
-    return Claim(
-        reading.replace(" ", "-"),
-        f"with the reading '{reading}' the cells agree with the paper's; the share of those that are outside "
-        "otherwise that come within the factor",
-        None,
-        Region(low=0.5),
-        lambda times: share([agrees(times[cell.name, reading], cell, cell.factor) for cell in outside]),
-        explanation=WHY,
-    )
+    text = f"with the reading '{reading}' the cells agree with the paper's; the share of those that are outside "
+    text += "otherwise that come within the factor"
+    agree = lambda times: share([agrees(times[cell.name, reading], cell, cell.factor) for cell in outside])
+    return Claim(reading.replace(" ", "-"), text, None, Region(low=0.5), agree, explanation=WHY)
 
 
 def plot(settings: Settings, times: Times) -> Figures:

@@ -103,31 +103,24 @@ def read(settings: Settings, results: Results) -> dict[str, np.ndarray]:
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    for cell in settings.cells:
-        yield printed(cell) if settings.steps is None else learns(cell, settings)
+    return (printed(cell) if settings.steps is None else learns(cell, settings) for cell in settings.cells)
 
 
 def learns(cell: Cell, settings: Settings) -> Claim:
-    return Claim(
-        f"{cell.name}/learns",
+    text = (
         f"a Transformer of {settings.embedding} dimensions and {settings.heads} heads learns degree {cell.k} at batch "
-        f"{cell.batch} within {settings.steps:,} steps; the fraction of seeds",
-        None,
-        Region(low=0.5),
-        lambda times: proportion(int(np.isfinite(times[cell.name]).sum(axis=0).max()), len(times[cell.name])),
     )
+    text += f"{cell.batch} within {settings.steps:,} steps; the fraction of seeds"
+    learned = lambda times: proportion(int(np.isfinite(times[cell.name]).sum(axis=0).max()), len(times[cell.name]))
+    return Claim(f"{cell.name}/learns", text, None, Region(low=0.5), learned)
 
 
 def printed(cell: Cell) -> Claim:
-    return Claim(
-        cell.name,
-        f"Transformer, k = {cell.k}, batch {cell.batch}: the 10th percentile of the convergence time at the best rate, "
-        "in steps",
-        cell.t10,
-        within_factor(cell.t10, cell.factor),
-        lambda times: best_quantile(times[cell.name], 0.1),
-        explanation=WHY,
+    text = (
+        f"Transformer, k = {cell.k}, batch {cell.batch}: the 10th percentile of the convergence time at the best rate"
     )
+    region, time = within_factor(cell.t10, cell.factor), lambda times: best_quantile(times[cell.name], 0.1)
+    return Claim(cell.name, f"{text}, in steps", cell.t10, region, time, explanation=WHY)
 
 
 def plot(settings: Settings, times: dict[str, np.ndarray]) -> Figures:

@@ -18,6 +18,7 @@ steps, which makes a success no less of one. (Wide networks need more: with Gaus
 """
 
 import functools
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -28,17 +29,15 @@ import pandas as pd
 import paritylab as pl
 
 from ...figures import Figures, one_panel
-from ...networks.base import Recipe
 from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
 from ...sweep import Results
-from ...training.named import make_network
 from ..base import Claim, Measured, Region
 from ..measures import proportion
+from .shared.grid import RATES, random_parities
 
-RATES = (1.0, 0.1, 0.01, 0.001)
 DEGREES = (2, 3, 4)
 STARTS = ("uniform", "Gaussian", "Bernoulli")
-LAWS = (
+INITIALIZATIONS = (
     pl.networks.UniformInitialization(),
     pl.networks.GaussianInitialization(),
     pl.networks.BernoulliInitialization(),
@@ -66,6 +65,10 @@ class Combination(NamedTuple):
     k: int
     start: int
     loss: int
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return STARTS[self.start], LOSS_NAMES[self.loss]
 
 
 ALL = tuple(Combination(k, start, loss) for k in DEGREES for start in range(3) for loss in range(3))
@@ -104,30 +107,19 @@ SETTINGS = {
 
 
 def plan(settings: Settings) -> Iterator[pl.Plan]:
-    for place in settings.places:
-        for each in settings.combinations:
-            yield pl.plan(
-                pl.RandomTask(pl.random_parity, (place.n, each.k)),
-                network_of(place, each),
-                rate=RATES,
-                batch=place.batch,
-                loss=pl.training.ChosenLoss(LOSSES, each.loss),
-                seeds=settings.seeds,
-                steps=place.steps,
-                labels={
-                    "setting": place.setting,
-                    "k": each.k,
-                    "start": STARTS[each.start],
-                    "loss_name": LOSS_NAMES[each.loss],
-                },
-            )
-
-
-def network_of(place: Place, each: Combination) -> Recipe:
-    """The architecture, with an initialization that is a number of the run."""
-    name, width = ARCHITECTURES[place.setting]
-    start = pl.networks.ChosenInitialization(LAWS, each.start)
-    return make_network(name, place.n, each.k, each.k if isinstance(width, str) else width, start)
+    for place, each in itertools.product(settings.places, settings.combinations):
+        yield random_parities(
+            place.setting,
+            place.n,
+            each.k,
+            pl.networks.ChosenInitialization(INITIALIZATIONS, each.start),
+            rate=RATES,
+            batch=place.batch,
+            loss=pl.training.ChosenLoss(LOSSES, each.loss),
+            seeds=settings.seeds,
+            steps=place.steps,
+            labels={"setting": place.setting, "k": each.k} | dict(zip(("start", "loss_name"), each.names, strict=True)),
+        )
 
 
 def settings_of(settings: Settings) -> list[str]:
@@ -162,7 +154,7 @@ def plot(settings: Settings, best: pd.DataFrame) -> Figures:
     """A table: architectures down, combinations across, the least fraction over n and batch sizes in each cell."""
     best = best.assign(fraction=best.learned / best.trials)
     names = settings_of(settings)
-    columns = [(each.k, STARTS[each.start], LOSS_NAMES[each.loss]) for each in settings.combinations]
+    columns = [(each.k, *each.names) for each in settings.combinations]
     least = best.groupby(["setting", "k", "start", "loss_name"]).fraction.min()
     values = np.array([[least[(name, *column)] for column in columns] for name in names])
     figure, axis = one_panel(width=2.6 + 0.5 * len(columns), height=1.6 + 0.25 * len(names))

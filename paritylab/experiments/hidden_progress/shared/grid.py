@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -38,12 +38,18 @@ ROWS = (*PRINTED_ORDER, "*i", "*ii")
 
 
 @dataclass(frozen=True)
-class Settings:
+class Table:
+    """Some rows and columns."""
+
     seeds: int
     steps: int
     architectures: tuple[str, ...] = ROMAN
     degrees: tuple[int, ...] = (2, 3, 4)
     batches: tuple[int, ...] = (1, 4, 32, 128, 1024)
+
+
+@dataclass(frozen=True)
+class Settings(Table):
     whole: bool = True
     """All cells, or only those whose printed time is at most half of the steps."""
     race: bool = True
@@ -73,6 +79,11 @@ class Cell(NamedTuple):
         return f"({self.setting}) {NETWORKS[ARCHITECTURES[self.setting][0]].what}, k = {self.k}, batch {self.batch}"
 
     @property
+    def lanes(self) -> int:
+        """All runs of a shape side by side where a step stays short: a few of them go on alone for a long time."""
+        return int(np.clip(2**22 // (self.batch * (units_of(self.setting, self.k) or 1)), 32, 320))
+
+    @property
     def factor(self) -> float:
         """Within which two times agree: at small batches, 25 seeds scatter more."""
         return 1.6 if self.batch >= 32 else 2.5
@@ -94,16 +105,8 @@ def tables_of_the_paper() -> tuple[Cell, ...]:
     """The numbers of both figures."""
     times, percents = _numbers("figure7.csv"), _numbers("figure8.csv")
     number = lambda text: float(text) if text else np.nan
-    return tuple(
-        Cell(
-            *place,
-            number(times[place]["t10"]),
-            number(row["printed"]),
-            number(row["moved_down"]),
-            row["certain"] == "yes",
-        )
-        for place, row in percents.items()
-    )
+    printed = lambda row: (number(row["printed"]), number(row["moved_down"]), row["certain"] == "yes")
+    return tuple(Cell(*place, number(times[place]["t10"]), *printed(row)) for place, row in percents.items())
 
 
 def cells(settings: Settings) -> list[Cell]:
@@ -124,19 +127,25 @@ def units_of(setting: str, k: int) -> int | None:
     return k if isinstance(width, str) else width
 
 
+def random_parities(setting: str, n: int, k: int, initialization: Any = "uniform", **others: Any) -> pl.Plan:
+    """Trains the network of a setting on random k-parities of n bits."""
+    network = make_network(ARCHITECTURES[setting][0], n, k, units_of(setting, k), initialization)
+    return pl.plan(pl.RandomTask(pl.random_parity, (n, k)), network, **others)
+
+
 def plan(settings: Settings) -> Iterator[pl.Plan]:
     for cell in cells(settings):
-        units = units_of(cell.setting, cell.k)
         for rates in races_of(cell.setting):
-            yield pl.plan(
-                pl.RandomTask(pl.random_parity, (N, cell.k)),
-                make_network(ARCHITECTURES[cell.setting][0], N, cell.k, units, "uniform"),
+            yield random_parities(
+                cell.setting,
+                N,
+                cell.k,
                 rate=rates,
                 batch=cell.batch,
                 seeds=settings.seeds,
                 steps=settings.steps,
                 race=0.1 if settings.race and len(rates) > 1 else None,
-                lanes=lanes(cell.batch, units or 1) if settings.whole else None,
+                lanes=cell.lanes if settings.whole else None,
                 labels={"cell": cell.name, "setting": cell.setting, "k": cell.k},
             )
 
@@ -144,11 +153,6 @@ def plan(settings: Settings) -> Iterator[pl.Plan]:
 def races_of(setting: str) -> tuple[tuple[float, ...], ...]:
     """Which rates run against each other; where rate 1 is left out, it runs alone."""
     return (RATES[:1], RATES[1:]) if setting in WITHOUT_ONE else (RATES,)
-
-
-def lanes(batch: int, units: int) -> int:
-    """All runs of a shape side by side where a step stays short: a few of them go on alone for a long time."""
-    return int(np.clip(2**22 // (batch * units), 32, 320))
 
 
 class Times(NamedTuple):

@@ -21,12 +21,11 @@ from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 import paritylab as pl
 
 from ....figures import Axes, ink
-from ....registry import SETTINGS as ARCHITECTURES
 from ....statistics import median_interval, power_law
-from ....training.named import make_network
+from ....sweep import Results
 from ...base import Claim, Measured, Region
 from ...measures import UNKNOWN, bootstrap
-from .grid import units_of
+from .grid import random_parities
 
 BATCH = 32
 SMALL, LARGE = 30, 60
@@ -69,23 +68,22 @@ def plan_curves(panels: Iterable[Curves]) -> Iterator[pl.Plan]:
             point = (curves.setting, curves.rate, n, k)
             if point not in planned:
                 planned.add(point)
-                yield plan_point(curves, n, k)
-
-
-def plan_point(curves: Curves, n: int, k: int) -> pl.Plan:
-    return pl.plan(
-        pl.RandomTask(pl.random_parity, (n, k)),
-        make_network(ARCHITECTURES[curves.setting][0], n, k, units_of(curves.setting, k), "uniform"),
-        rate=curves.rate,
-        batch=BATCH,
-        seeds=curves.seeds,
-        steps=curves.steps,
-        labels={"setting": curves.setting, "k": k},
-    )
+                labels, seeds, steps = {"setting": curves.setting, "k": k}, curves.seeds, curves.steps
+                how = {"rate": curves.rate, "batch": BATCH, "seeds": seeds, "steps": steps, "labels": labels}
+                yield random_parities(curves.setting, n, k, **how)
 
 
 def read_curves(panels: Iterable[Curves], table: pd.DataFrame) -> Medians:
     return {(curves, k): times_of(table, curves, k) for curves in panels for k in curves.degrees}
+
+
+def plan(settings: Any) -> Iterator[pl.Plan]:
+    """Of a figure with one panel."""
+    return plan_curves([settings.curves])
+
+
+def read(settings: Any, results: Results) -> Medians:
+    return read_curves([settings.curves], results.table())
 
 
 def times_of(table: pd.DataFrame, curves: Curves, k: int) -> Times:
@@ -111,23 +109,14 @@ def power_claims(
 ) -> Iterator[Claim]:
     """For a way to train: the time is a power of n, and a larger one for larger k."""
     for k in degrees:
-        yield Claim(
-            f"{prefix}k{k}/exponent",
-            f"{f'{words}, ' if words else ''}k = {k}: the time is n to the O(k); the exponent, fitted to the medians",
-            None,
-            Region(0, 2 * k),
-            partial(exponent_of, curves, k),
-        )
+        text = f"k = {k}: the time is n to the O(k); the exponent, fitted to the medians"
+        name, statement = f"{prefix}k{k}/exponent", f"{words}, {text}" if words else text
+        yield Claim(name, statement, None, Region(0, 2 * k), partial(exponent_of, curves, k))
     for k in degrees[1:]:
-        name = f"{prefix}k{k}/steeper"
-        yield Claim(
-            name,
-            f"{f'{words}: ' if words else ''}the exponent grows with k; that of k = {k} less that of k = {k - 1}",
-            None,
-            Region(low=0),
-            partial(growth, curves, k),
-            explanation=explained.get(name, ""),
-        )
+        text = f"the exponent grows with k; that of k = {k} less that of k = {k - 1}"
+        name, statement, why = f"{prefix}k{k}/steeper", f"{words}: {text}" if words else text, explained
+        measure = partial(growth, curves, k)
+        yield Claim(name, statement, None, Region(low=0), measure, explanation=why.get(name, ""))
 
 
 def exponent(sizes: Any, times: Times) -> float:
