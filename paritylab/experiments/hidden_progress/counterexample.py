@@ -155,9 +155,8 @@ def random_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> FeedForw
             Layer(whole(rng.integers(-1, 2, (after, before))), whole(rng.integers(-1, 2, after)))
             for before, after in itertools.pairwise(sizes)
         )
-        return FeedForward(
-            hidden, Layer(whole(rng.choice([-1, 1], sizes[-1])), whole(np.zeros(()))), pl.networks.square
-        )
+        output = Layer(whole(rng.choice([-1, 1], sizes[-1])), whole(np.zeros(())))
+        return FeedForward(hidden, output, pl.networks.square)
 
 
 def whole(numbers: np.ndarray) -> Float[Array, "..."]:
@@ -175,18 +174,11 @@ def correlation_and_gradient(network: FeedForward, task: pl.Uniform) -> tuple[Fl
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    for case in settings.cases:
-        for k in case.degrees:
-            yield trained(case, k)
+    yield from (trained(case, k) for case in settings.cases for k in case.degrees)
     possible = [name_of(3, case.n, k) for case in settings.cases if case.layers == 3 for k in case.degrees if k <= 4]
-    yield Claim(
-        "L3/all",
-        "3 layers: all models with k <= 4 converged within 20,000 steps; the fraction over all n, k and seeds",
-        1.0,
-        ALL_OF_THEM,
-        lambda table: fraction(table[table.case.isin(possible)].outcome == "learned"),
-        explanation=TOO_LATE,
-    )
+    text = "3 layers: all models with k <= 4 converged within 20,000 steps; the fraction over all n, k and seeds"
+    learned = lambda table: fraction(table[table.case.isin(possible)].outcome == "learned")
+    yield Claim("L3/all", text, 1.0, ALL_OF_THEM, learned, explanation=TOO_LATE)
     for layers, degrees in EXACT_DEGREES.items():
         for k in degrees:
             yield from exact(layers, k, settings.enumerated)
@@ -281,10 +273,8 @@ def exact_cell(axis: Axes, row: int | float, k: int, gradients: "pd.Series[float
 
 def cell(axis: Axes, row: int | float, k: int, text: str, strength: float) -> None:
     """A rectangle, darker for success, with a text in it."""
-    color = INKS[0] if strength else "0.5"
-    axis.add_patch(
-        Rectangle((k - 0.48, row - 0.46), 0.96, 0.92, color=color, alpha=0.08 + 0.27 * strength, linewidth=0)
-    )
+    color, alpha = INKS[0] if strength else "0.5", 0.08 + 0.27 * strength
+    axis.add_patch(Rectangle((k - 0.48, row - 0.46), 0.96, 0.92, color=color, alpha=alpha, linewidth=0))
     axis.text(k, row, text, ha="center", va="center", fontsize=7)
 
 

@@ -15,6 +15,7 @@ measured after which nine of ten gradients show the support.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,7 @@ from ...figures import INKS, Axes, Figures, ink, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap, exactly, fraction
+from .shared.claims import about
 
 SHADE = 1e-9
 NEURONS = {
@@ -43,6 +45,10 @@ FACTORS = (2, 4, 8, 16, 32, 64)
 NINE_OF_TEN = 0.9
 FAILURE = 0.05
 TIE = (2, 2, 1, 1, 1)
+A_TIE = (
+    "A tie: irrelevant entries of gamma/2 and noise of gamma/4 reach the threshold 3 gamma/4, which the printed set "
+    "includes. With any less noise the statement holds."
+)
 
 
 @dataclass(frozen=True)
@@ -165,63 +171,41 @@ def plan(settings: Settings) -> Iterator[Call]:
 def claims(settings: Settings) -> Iterator[Claim]:
     for neuron in NEURONS:
         yield from of_noise(neuron)
-    yield Claim(
-        "noise/tie",
-        "noise of gamma/4 itself is allowed; whether the support is found in the neuron with weights 2, 2, 1, 1, 1",
-        1.0,
-        Region(1, 1),
-        lambda table: exactly(table[table.part == "tie"].found.iloc[0]),
-        explanation="A tie: irrelevant entries of gamma/2 and noise of gamma/4 reach the threshold 3 gamma/4, which "
-        "the printed set includes. With any less noise the statement holds.",
-    )
-    yield Claim(
-        "samples/exponent",
-        f"examples for {NINE_OF_TEN:.0%} success grow as 1/gamma^2 over n and k = "
-        f"{', '.join(f'{n} and {k}' for n, k in settings.sampled)}; the exponent",
-        -2.0,
-        Region(-2.25, -1.75),
-        lambda table: exponent_of_examples(table, settings),
-    )
-    for n, k in settings.safe:
-        yield of_hoeffding(n, k)
+    text = "noise of gamma/4 itself is allowed; whether the support is found in the neuron with weights 2, 2, 1, 1, 1"
+    tie = lambda table: exactly(table[table.part == "tie"].found.iloc[0])
+    yield Claim("noise/tie", text, 1.0, Region(1, 1), tie, explanation=A_TIE)
+    sizes = ", ".join(f"{n} and {k}" for n, k in settings.sampled)
+    text = f"examples for {NINE_OF_TEN:.0%} success grow as 1/gamma^2 over n and k = {sizes}; the exponent"
+    measure = partial(exponent_of_examples, settings)
+    yield Claim("samples/exponent", text, -2.0, Region(-2.25, -1.75), measure)
+    yield from (of_hoeffding(n, k) for n, k in settings.safe)
 
 
 def of_noise(neuron: str) -> Iterator[Claim]:
     """The largest noise that the detector withstands, on exact gradients."""
-    mean = lambda table, name: exactly(table[(table.part == "noise") & (table.neuron == neuron)][name].mean())
-    yield Claim(
-        f"noise/{neuron}/below",
-        f"{NEURONS[neuron]}: the support is found with noise of just below gamma/4; the fraction of gradients",
-        None,
-        Region(1, 1),
-        lambda table: mean(table, "below"),
-        theory=1.0,
-    )
-    yield Claim(
-        f"noise/{neuron}/above",
-        f"{NEURONS[neuron]}: it is found with 1% more noise than that (ours)",
-        None,
-        Region(0, 0),
-        lambda table: mean(table, "above"),
-        theory=0.0,
-    )
+    claim = about(f"noise/{neuron}", NEURONS[neuron], lambda table: table[table.part == "noise"])
+    mean = lambda name: lambda table: exactly(table[table.neuron == neuron][name].mean())
+    text = "the support is found with noise of just below gamma/4; the fraction of gradients"
+    yield claim("below", text, Region(1, 1), mean("below"), theory=1.0)
+    yield claim("above", "it is found with 1% more noise than that (ours)", Region(0, 0), mean("above"), theory=0.0)
 
 
 def of_hoeffding(n: int, k: int) -> Claim:
-    return Claim(
-        f"samples/n{n}/k{k}/hoeffding",
-        f"n = {n}, k = {k}: the support is found with the number of examples that Hoeffding's inequality asks for, "
-        f"{samples_to_detect(n, majority_gap(n, k).gamma, FAILURE):,}; the fraction of trials",
-        None,
-        Region(low=1 - FAILURE),
-        lambda table: fraction(table[(table.part == "safe") & (table.n == n) & (table.k == k)].found.astype(bool)),
-        theory=1 - FAILURE,
-    )
+    text = f"n = {n}, k = {k}: the support is found with the number of examples that Hoeffding's inequality asks for, "
+    text += f"{samples_to_detect(n, majority_gap(n, k).gamma, FAILURE):,}; the fraction of trials"
+    succeed = lambda table: fraction(table[of(table, "safe", n, k)].found.astype(bool))
+    name, sure = f"samples/n{n}/k{k}/hoeffding", 1 - FAILURE
+    return Claim(name, text, None, Region(low=sure), succeed, theory=sure)
+
+
+def of(table: pd.DataFrame, part: str, n: int, k: int) -> "pd.Series[bool]":
+    """Which rows belong to a part at n and k."""
+    return (table.part == part) & (table.n == n) & (table.k == k)
 
 
 def success(table: pd.DataFrame, n: int, k: int) -> np.ndarray:
     """Whether each trial (row) found the support after each number of examples (column)."""
-    rows = table[(table.part == "sampled") & (table.n == n) & (table.k == k)]
+    rows = table[of(table, "sampled", n, k)]
     return rows.pivot(index="trial", columns="samples", values="found").to_numpy(float)
 
 
@@ -237,7 +221,7 @@ def factor_needed(successes: np.ndarray) -> float:
     return float(FACTORS[i - 1] * (FACTORS[i] / FACTORS[i - 1]) ** part)
 
 
-def exponent_of_examples(table: pd.DataFrame, settings: Settings) -> Measured:
+def exponent_of_examples(settings: Settings, table: pd.DataFrame) -> Measured:
     """The power of gamma in the number of examples; the interval is a bootstrap over trials."""
     sample = np.stack([success(table, n, k) for n, k in settings.sampled], axis=1)
     gammas = np.array([majority_gap(n, k).gamma for n, k in settings.sampled])

@@ -177,16 +177,11 @@ class Accuracies(NamedTuple):
 
 
 def read(settings: Settings, results: Results) -> Accuracies:
-    curves = accuracies(results)
-    last = curves[curves.epoch == settings.epochs].pivot(index="seed", columns=["k", "model"], values="accuracy")
-    return Accuracies(curves, last)
-
-
-def accuracies(results: Results) -> pd.DataFrame:
-    """Test accuracy of each run over its epochs."""
     curves = results.curves()
     first = curves[curves.step > 0].step.min()
-    return curves.assign(epoch=curves.step // first, accuracy=1 - curves.fresh_error)
+    curves = curves.assign(epoch=curves.step // first, accuracy=1 - curves.fresh_error)
+    last = curves[curves.epoch == settings.epochs].pivot(index="seed", columns=["k", "model"], values="accuracy")
+    return Accuracies(curves, last)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
@@ -198,20 +193,11 @@ def claims(settings: Settings) -> Iterator[Claim]:
     for model in MODELS:
         text = f"{one}, even or odd, {model.words}: test accuracy"
         yield of_model(1, model, text, None, Region(low=settings.least_single))
-    yield Claim(
-        "k1/similar",
-        f"{one}: the models are similar; best less worst test accuracy",
-        None,
-        Region(high=settings.most_apart),
-        lambda data: mean(data.last[1].max(axis=1) - data.last[1].min(axis=1)),
-    )
-    yield Claim(
-        "k1/ahead",
-        f"{one}: the network has a slight advantage; its test accuracy less that of the best linear model",
-        None,
-        Region(low=0.0),
-        lambda data: mean(lead(data.last[1])),
-    )
+    text = f"{one}: the models are similar; best less worst test accuracy"
+    spread = lambda data: mean(data.last[1].max(axis=1) - data.last[1].min(axis=1))
+    yield Claim("k1/similar", text, None, Region(high=settings.most_apart), spread)
+    text = f"{one}: the network has a slight advantage; its test accuracy less that of the best linear model"
+    yield Claim("k1/ahead", text, None, Region(low=0.0), lambda data: mean(lead(data.last[1])))
     text = f"{three}: the ReLU network learns; test accuracy"
     yield of_model(3, NETWORK, text, f"almost {PAPER_ACCURACY}", Region(low=settings.least_network))
     for model in LINEAR:
@@ -220,13 +206,8 @@ def claims(settings: Settings) -> Iterator[Claim]:
     if settings.epochs >= PAPER_EPOCHS:  # the paper's number is one after all of its epochs
         text = f"{three}: after {PAPER_EPOCHS} epochs the network is at almost 80%"
         yield Claim("k3/almost-80", text, PAPER_ACCURACY, ALMOST, lambda data: mean(data.last[3][NETWORK.name]))
-    yield Claim(
-        "k3/gap",
-        f"{three}: a dramatic gap; test accuracy of the network less that of the best linear model",
-        None,
-        Region(low=settings.least_gap),
-        lambda data: mean(lead(data.last[3])),
-    )
+    text = f"{three}: a dramatic gap; test accuracy of the network less that of the best linear model"
+    yield Claim("k3/gap", text, None, Region(low=settings.least_gap), lambda data: mean(lead(data.last[3])))
 
 
 def of_model(k: int, model: Model, statement: str, paper: str | None, region: Region) -> Claim:

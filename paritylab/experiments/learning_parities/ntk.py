@@ -13,6 +13,7 @@ variance of w . x) repair that, and the loss stays above the bound. Eigenvalues 
 non-negative terms, in which nothing cancels: 0 means 0.
 """
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -54,10 +55,9 @@ def spectrum(kernel: str, n: int, bias: float) -> list[dict[str, object]]:
 
 def plan(settings: Settings) -> Iterator[Call]:
     """Tangent kernel and random features, without and with biases."""
-    for kernel in ("tangent", "conjugate"):
-        for n in settings.dimensions:
-            for bias in (0.0, *settings.biases):
-                yield Call(spectrum, {"kernel": kernel, "n": n, "bias": bias}, seconds=0.1)
+    biases = (0.0, *settings.biases)
+    for kernel, n, bias in itertools.product(("tangent", "conjugate"), settings.dimensions, biases):
+        yield Call(spectrum, {"kernel": kernel, "n": n, "bias": bias}, seconds=0.1)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
@@ -65,49 +65,29 @@ def claims(settings: Settings) -> Iterator[Claim]:
     sizes = "n = " + ", ".join(map(str, settings.dimensions))
     yield of_zeros("tangent", "ReLU tangent kernel", sizes)
     yield of_zeros("conjugate", "kernel of ReLU random features", sizes)
-    yield Claim(
-        "no-biases/hinge",
-        f"without biases the best hinge loss of a 3-parity is 1 at any radius ({sizes}); the least of them",
-        None,
-        Region(1.0, 1.0),
-        lambda table: least([best_hinge(value, ENORMOUS) for value in tangent(table, 3, biases=False).eigenvalue]),
-        theory=1.0,
-    )
-    yield Claim(
-        "biases/odd-levels",
-        f"with biases of variance {' and '.join(map(str, settings.biases))} level 3 has a share of the tangent "
-        f"kernel's diagonal ({sizes}); the least of them",
-        None,
-        Region(low=1e-4),
-        lambda table: least(tangent(table, 3).share),
-    )
-    for k in DEGREES:
-        yield of_bound(k, sizes)
+    text = f"without biases the best hinge loss of a 3-parity is 1 at any radius ({sizes}); the least of them"
+    losses = lambda table: [best_hinge(value, ENORMOUS) for value in tangent(table, 3, biases=False).eigenvalue]
+    yield Claim("no-biases/hinge", text, None, Region(1.0, 1.0), lambda table: least(losses(table)), theory=1.0)
+    text = f"with biases of variance {' and '.join(map(str, settings.biases))} level 3 has a share of the tangent "
+    text += f"kernel's diagonal ({sizes}); the least of them"
+    shares = lambda table: least(tangent(table, 3).share)
+    yield Claim("biases/odd-levels", text, None, Region(low=1e-4), shares)
+    yield from (of_bound(k, sizes) for k in DEGREES)
 
 
 def of_zeros(kernel: str, words: str, sizes: str) -> Claim:
-    return Claim(
-        f"no-biases/{kernel}",
-        f"without biases the {words} has eigenvalue exactly 0 at odd levels from 3 on ({sizes}); the largest of them",
-        None,
-        Region(0.0, 0.0),
-        lambda table: largest(
-            table.query(f"kernel == '{kernel}' and bias == 0 and level % 2 == 1 and level >= 3").eigenvalue
-        ),
-        theory=0.0,
-    )
+    text = f"without biases the {words} has eigenvalue exactly 0 at odd levels from 3 on ({sizes}); the largest of them"
+    odd = f"kernel == '{kernel}' and bias == 0 and level % 2 == 1 and level >= 3"
+    most = lambda table: largest(table.query(odd).eigenvalue)
+    return Claim(f"no-biases/{kernel}", text, None, Region(0.0, 0.0), most, theory=0.0)
 
 
 def of_bound(k: int, sizes: str) -> Claim:
-    return Claim(
-        f"biases/hinge/k{k}",
-        f"with biases, k = {k}: the best hinge loss over the ball of radius R is at least 1 - R / sqrt(C(n, k)) "
-        f"({sizes}); the largest fall below 1, as a fraction of R / sqrt(C(n, k))",
-        None,
-        Region(0.0, 1.0),
-        lambda table: largest([fall(n, k, value) for n, value in tangent(table, k)[["n", "eigenvalue"]].to_numpy()]),
-        theory="at most 1",
-    )
+    text = f"with biases, k = {k}: the best hinge loss over the ball of radius R is at least 1 - R / sqrt(C(n, k)) "
+    text += f"({sizes}); the largest fall below 1, as a fraction of R / sqrt(C(n, k))"
+    falls = lambda table: [fall(n, k, value) for n, value in tangent(table, k)[["n", "eigenvalue"]].to_numpy()]
+    measure = lambda table: largest(falls(table))
+    return Claim(f"biases/hinge/k{k}", text, None, Region(0.0, 1.0), measure, theory="at most 1")
 
 
 def tangent(table: pd.DataFrame, level: int, biases: bool = True) -> pd.DataFrame:
