@@ -63,9 +63,7 @@ def plot(settings: Settings, data: Samples) -> Figures:
         samples.draw(axis, data.curves[data.curves.m == m], here)
         done = samples.learned_of(here)
         delay = f"\ndelay {np.median(done.test_time - done.train_time):,.0f} steps" if len(done) else "\nnever learns"
-        axis.set_title(f"m = {m:,}{delay}")
-        axis.set_xlabel("step")
-        axis.set_xlim(settings.record_every, settings.steps)
+        axis.set(title=f"m = {m:,}{delay}", xlabel="step", xlim=(settings.record_every, settings.steps))
     axes[0, 0].set_ylabel("error")
     samples.draw_legend(axes[0, -1])
     figure.suptitle(f"({settings.n}, {K})-parity from a finite sample of m examples: less data, later insight")

@@ -182,8 +182,7 @@ def draw_descent(axis: Axes, rows: pd.DataFrame) -> None:
     for start, curve in rows.groupby("start"):
         color, width, order = (INKS[0], 1.6, 3) if start == 0 else ("0.65", 0.6, 2)
         axis.plot(curve.step, curve.exact_error, color=color, linewidth=width, zorder=order)
-    axis.set_ylim(-0.02, 0.6)
-    axis.set_xlim(0, 1.05 * max(ends[0], float(np.quantile(ends, 0.8))))
+    axis.set(ylim=(-0.02, 0.6), xlim=(0, 1.05 * max(ends[0], float(np.quantile(ends, 0.8)))))
     axis.set_title(f"population gradient descent\nn' = {BLOCK}, k = {K}, step size {RATE:g}")
 
 

@@ -22,9 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ...analysis.polynet.errors import lemma6, sign_error
 from ...analysis.polynet import gradient_flow
-from ...analysis.polynet.gradient_flow import 
+from ...analysis.polynet.errors import lemma6, sign_error
 from ...figures import Axes, Figures, ink, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
@@ -243,7 +242,9 @@ def draw_errors(axis: Axes) -> None:
     k = DEGREES[0]
     for i, block in enumerate((16, 64, 256, 4096)):
         v = np.unique(np.concatenate([np.geomspace(1, block - 1, 600), np.arange(1, min(block, 400), 1.0)]))
-        share = [gradient_flow.equal_time(k, 1.0, float(each)) / gradient_flow.equal_time(k, 1.0, block - 1.0) for each in v]
+        share = [
+            gradient_flow.equal_time(k, 1.0, float(each)) / gradient_flow.equal_time(k, 1.0, block - 1.0) for each in v
+        ]
         axis.step(share, sign_error(block, k, v), where="post", label=f"n' = {block:,}", **ink(i))
     axis.axhline(0.5 - GAMMA, color="0.6", linewidth=0.6)
     axis.set(

@@ -203,8 +203,7 @@ def draw_boxes(axis: Axes, times: pd.DataFrame, n: int) -> None:
     widths = np.array(sorted(times.width.unique()), float)
     axis.plot(widths, [random_search(n, width) for width in widths], color=INKS[2], linestyle="--", marker=".")
     lowest = min(random_search(n, int(widths[-1])), times.time.min())
-    axis.set(xscale="log", yscale="log", xlabel="width r", title=f"({n}, {K})-parity")
-    axis.set_ylim(lowest / 3, None)
+    axis.set(xscale="log", yscale="log", xlabel="width r", title=f"({n}, {K})-parity", ylim=(lowest / 3, None))
     axis.set_xticks(widths, [f"{width:g}" for width in widths])
     axis.minorticks_off()
 

@@ -252,8 +252,7 @@ def draw(axis: Axes, k: int, curves: pd.DataFrame) -> None:
     axis.axhline(0.5, color="0.6", linewidth=0.8)
     axis.annotate("chance", (1, 0.5), (0, -9), xycoords=("axes fraction", "data"), textcoords="offset points",
                   ha="right", fontsize=7, color="0.4")  # fmt: skip
-    axis.set_title(f"{k} digit" if k == 1 else f"{k} digits")
-    axis.set_ylim(0.45, 1.01)
+    axis.set(title=f"{k} digit" if k == 1 else f"{k} digits", ylim=(0.45, 1.01))
 
 
 def draw_strips(axis: Axes, digits: pl.distributions.Digits, k: int) -> None:

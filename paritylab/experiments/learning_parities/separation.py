@@ -311,6 +311,5 @@ def draw_accuracy(axis: Axes, settings: Settings, data: Data) -> None:
         axis.plot([place - 0.4, place + 0.4], [100 * score] * 2, color="0.5", linewidth=2, label=label)
     axis.axhline(50, color="0.8", linewidth=1, linestyle=":", label="chance")
     axis.set_xticks(range(len(settings.cases)), [f"n = {case.n}\nk = {case.k}" for case in settings.cases])
-    axis.set(ylim=(0, 105), ylabel="accuracy (%)")
-    axis.set_title(f"on the uniform half, {POINTS:,} points")
+    axis.set(ylim=(0, 105), ylabel="accuracy (%)", title=f"on the uniform half, {POINTS:,} points")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2, fontsize=7)

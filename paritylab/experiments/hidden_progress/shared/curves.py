@@ -113,8 +113,7 @@ def draw_curves(axis: Axes, curves: pd.DataFrame, error: str = "fresh_error") ->
         color, width, order = (INKS[0], 1.6, 3) if seed == 0 else ("0.65", 0.6, 2)
         axis.plot(curve.step, curve[error], color=color, linewidth=width, zorder=order)
     ends = curves[curves.outcome == "learned"].groupby("run").step.max()
-    axis.set_ylim(-0.02, 0.6)
-    axis.set_xlim(0, 1.05 * np.quantile(ends, 0.95) if len(ends) else None)
+    axis.set(ylim=(-0.02, 0.6), xlim=(0, 1.05 * np.quantile(ends, 0.95) if len(ends) else None))
     axis.xaxis.set_major_locator(MaxNLocator(4))
 
 
