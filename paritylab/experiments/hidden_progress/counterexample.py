@@ -106,16 +106,10 @@ TOO_LATE = (
 
 def plan(settings: Settings) -> Iterator[pl.Plan | Call]:
     for case in settings.cases:
+        network, seeds, steps = pl.MLP(WIDTHS[case.layers], pl.networks.square), settings.seeds, case.steps
         for k in case.degrees:
-            yield pl.plan(
-                pl.Uniform(pl.Parity(case.n, support=range(k))),
-                pl.MLP(WIDTHS[case.layers], pl.networks.square),
-                rate=RATE,
-                batch=BATCH,
-                seeds=settings.seeds,
-                steps=case.steps,
-                labels={"case": name_of(case.layers, case.n, k)},
-            )
+            task, labels = pl.Uniform(pl.Parity(case.n, support=range(k))), {"case": name_of(case.layers, case.n, k)}
+            yield pl.plan(task, network, rate=RATE, batch=BATCH, seeds=seeds, steps=steps, labels=labels)
     for layers, degrees in EXACT_DEGREES.items():
         for k in degrees:
             configuration = {"layers": layers, "n": settings.enumerated, "k": k, "draws": settings.draws}

@@ -19,17 +19,10 @@ from .shared import finite_samples as samples
 from .shared.claims import about
 from .shared.finite_samples import K, Samples, Settings, plan as plan, read as read
 
+SAMPLES, DECAYS = (10_000, 3000, 2000, 1500, 800, 300), (0.0, 0.001, 0.003, 0.01, 0.03, 0.1)
 SETTINGS = {
     "quick": Settings(30, (1000, 500, 200), (0.0, 0.01, 0.1), seeds=12, steps=20_000, record_every=100),
-    "paper": Settings(
-        50,
-        (10_000, 3000, 2000, 1500, 800, 300),
-        (0.0, 0.001, 0.003, 0.01, 0.03, 0.1),
-        seeds=25,
-        steps=200_000,
-        record_every=200,
-        lanes=128,
-    ),
+    "paper": Settings(50, SAMPLES, DECAYS, seeds=25, steps=200_000, record_every=200, lanes=128),
 }
 GOOD_DECAY = 0.01
 MIDDLE = {30: 500, 50: 1500}

@@ -63,16 +63,10 @@ PANELS = (
 
 
 def plan(settings: Settings) -> Iterator[pl.Plan]:
+    task, steps = pl.Uniform(pl.Parity(N, support=range(K))), settings.steps
     for panel in PANELS:
-        yield pl.plan(
-            pl.Uniform(pl.Parity(N, support=range(K))),
-            panel.network,
-            batch=BATCH,
-            rate=panel.rate,
-            seeds=settings.trials[panel.name],
-            steps=settings.steps,
-            labels={"panel": panel.name},
-        )
+        seeds, labels = settings.trials[panel.name], {"panel": panel.name}
+        yield pl.plan(task, panel.network, batch=BATCH, rate=panel.rate, seeds=seeds, steps=steps, labels=labels)
 
 
 def read(settings: Settings, results: Results) -> dict[str, Counts]:
@@ -142,15 +136,9 @@ def draw(axis: Axes, panel: Panel, times: Counts) -> None:
     edges = np.arange(5, end + width, width)
     heights, _ = np.histogram(finite.values, edges, weights=finite.counts)
     axis.stairs(heights / times.size * 10 / width, edges, fill=True, color=INKS[0], alpha=0.75, label="runs")
-    grid = np.arange(0, end)
-    search = 1 / math.comb(N, K)
-    axis.plot(
-        grid,
-        10 * search * (1 - search) ** grid,
-        color=INKS[1],
-        linestyle="--",
-        label=f"random search (geometric, mean {math.comb(N, K):,})",
-    )
+    grid, search = np.arange(0, end), 1 / math.comb(N, K)
+    label = f"random search (geometric, mean {math.comb(N, K):,})"
+    axis.plot(grid, 10 * search * (1 - search) ** grid, color=INKS[1], linestyle="--", label=label)
     axis.axvline(times.quantile(0.5), color="0.2", linestyle=":", linewidth=1, label="median")
     late = 1 - times.up_to(end) / times.size
     axis.set_title(

@@ -23,15 +23,7 @@ from .shared.grid import Cell, N, Settings, Times, agrees, cells, draw_table, na
 from .shared.measures import best_t10
 
 SETTINGS = {
-    "quick": Settings(
-        seeds=100,
-        steps=1000,
-        architectures=("i", "xi", "xv"),
-        degrees=(2, 3),
-        batches=(32, 128),
-        whole=False,
-        race=False,
-    ),
+    "quick": Settings(100, 1000, ("i", "xi", "xv"), (2, 3), (32, 128), whole=False, race=False),
     "paper": Settings(seeds=25, steps=100_000),
 }
 
@@ -74,18 +66,14 @@ def of_share(
 
 def plot(settings: Settings, times: Times) -> Figures:
     """Ours against the paper's, cell by cell, and the table."""
-    ours = {name: best_t10(each) for name, each in times.printed.items()}
     figures = {"figure7": _against_the_paper(settings, times)}
     if settings.whole:
+        ours = {name: best_t10(each) for name, each in times.printed.items()}
         number = lambda value: f"{value:.0f}" if np.isfinite(value) else "-"
-        figures["figure7-table"] = draw_table(
-            settings,
-            {name: number(value) for name, value in ours.items()},
-            {cell.name: number(cell.t10) for cell in cells(settings)},
-            {cell.name: float(np.log2(ours[cell.name] / cell.t10)) for cell in cells(settings)},
-            f"Steps to learn a k-parity of {N} bits, 10th percentile at the best rate (grey: the paper's)",
-            "log2 of ours over the paper's",
-        )
+        shown = {cell.name: (number(ours[cell.name]), number(cell.t10)) for cell in cells(settings)}
+        shade = {cell.name: float(np.log2(ours[cell.name] / cell.t10)) for cell in cells(settings)}
+        title = f"Steps to learn a k-parity of {N} bits, 10th percentile at the best rate (grey: the paper's)"
+        figures["figure7-table"] = draw_table(settings, shown, shade, title, "log2 of ours over the paper's")
     return figures
 
 
@@ -101,16 +89,10 @@ def _against_the_paper(settings: Settings, times: Times) -> Figure:
         measured = [best_quantile(times.printed[cell.name], 0.1) for cell in here]
         ours, ends = np.array([each.value for each in measured]), np.array([each.interval for each in measured]).T
         ends = np.where((ends > 0) & (ends < np.inf), ends, ours)
-        axis.errorbar(
-            [cell.t10 for cell in here],
-            ours,
-            np.nan_to_num(np.abs(ends - ours), nan=0.0),
-            fmt="osD^vP*Xhd<>p8H1+"[i % 17],
-            color=ink(i)["color"],
-            markersize=4,
-            linewidth=0.8,
-            label=f"({setting}) {name_of(setting, ', width ')}",
-        )
+        bars = np.nan_to_num(np.abs(ends - ours), nan=0.0)
+        style = {"fmt": "osD^vP*Xhd<>p8H1+"[i % 17], "color": ink(i)["color"], "markersize": 4, "linewidth": 0.8}
+        label = f"({setting}) {name_of(setting, ', width ')}"
+        axis.errorbar([cell.t10 for cell in here], ours, bars, label=label, **style)
     what = "10th percentile of the time (steps)"
     axis.set(xscale="log", yscale="log", xlim=span, ylim=span, xlabel=f"paper: {what}", ylabel=f"here: {what}")
     place = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} if settings.whole else {"loc": "upper left"}

@@ -75,13 +75,8 @@ def nearer(rows: list[Cell], percents: Mapping[str, float]) -> Measured:
 
 def plot(settings: Settings, percents: dict[str, float]) -> Figures:
     """The paper's table with ours in it."""
-    shown = lambda cell: f"{cell.percent:.0f}" + ("" if cell.certain else f" or {cell.moved:.0f}".replace("nan", "?"))
-    figure = draw_table(
-        settings,
-        {name: f"{value:.0f}" for name, value in percents.items()},
-        {cell.name: shown(cell) for cell in cells(settings)},
-        {cell.name: (percents[cell.name] - cell.percent) / 100 for cell in cells(settings)},
-        f"Percentage of seeds that learn a k-parity of {N} bits at the best rate (grey: the paper's)",
-        "difference from the paper's, over 100",
-    )
-    return {"figure8": figure}
+    printed = lambda cell: f"{cell.percent:.0f}" + ("" if cell.certain else f" or {cell.moved:.0f}".replace("nan", "?"))
+    shown = {cell.name: (f"{percents[cell.name]:.0f}", printed(cell)) for cell in cells(settings)}
+    shade = {cell.name: (percents[cell.name] - cell.percent) / 100 for cell in cells(settings)}
+    title = f"Percentage of seeds that learn a k-parity of {N} bits at the best rate (grey: the paper's)"
+    return {"figure8": draw_table(settings, shown, shade, title, "difference from the paper's, over 100")}

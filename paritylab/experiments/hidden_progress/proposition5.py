@@ -13,6 +13,7 @@ Then gradients are sampled, for neurons with sign weights, whose gamma is |xi_{k
 measured after which nine of ten gradients show the support.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -152,20 +153,18 @@ def grid(n: int, k: int) -> tuple[int, ...]:
 
 
 def plan(settings: Settings) -> Iterator[Call]:
-    for n, k in settings.sizes:
-        for neuron in NEURONS:
-            yield Call(worst_noise, {"neuron": neuron, "n": n, "k": k, "draws": settings.draws}, {"part": "noise"},
-                       seconds=settings.draws * n / 1e4)  # fmt: skip
+    draws, trials = settings.draws, settings.trials
+    for (n, k), neuron in itertools.product(settings.sizes, NEURONS):
+        given = {"neuron": neuron, "n": n, "k": k, "draws": draws}
+        yield Call(worst_noise, given, {"part": "noise"}, seconds=draws * n / 1e4)
     yield Call(exact_tie, {}, {"part": "tie"}, seconds=1)
     for n, k in settings.sampled:
-        configuration = {"n": n, "k": k, "trials": settings.trials, "samples": grid(n, k)}
-        yield Call(
-            sampled_gradients, configuration, {"part": "sampled"}, seconds=grid(n, k)[-1] * n * 5e-9 * settings.trials
-        )
+        given = {"n": n, "k": k, "trials": trials, "samples": grid(n, k)}
+        yield Call(sampled_gradients, given, {"part": "sampled"}, seconds=grid(n, k)[-1] * n * 5e-9 * trials)
     for n, k in settings.safe:
         safe = samples_to_detect(n, majority_gap(n, k).gamma, FAILURE)
-        configuration = {"n": n, "k": k, "trials": 2 * settings.trials, "samples": (safe,)}
-        yield Call(sampled_gradients, configuration, {"part": "safe"}, seconds=safe * n * 1e-8 * settings.trials)
+        given = {"n": n, "k": k, "trials": 2 * trials, "samples": (safe,)}
+        yield Call(sampled_gradients, given, {"part": "safe"}, seconds=safe * n * 1e-8 * trials)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:

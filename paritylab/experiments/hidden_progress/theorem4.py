@@ -54,16 +54,10 @@ class Settings:
     batch: int = 32
 
 
+EXACT, SAMPLED, SHARES = (31, 51, 101, 201, 301, 501, 1001), (21, 31, 51, 101), (0.1, 0.2, 0.35, 0.6, 1.0, 1.8, 3.2)
 SETTINGS = {
     "quick": Settings((31, 1001), (21, 31), (0.1, 0.3, 1.0, 3.2), seeds=6, steps=4000),
-    "paper": Settings(
-        (31, 51, 101, 201, 301, 501, 1001),
-        (21, 31, 51, 101),
-        (0.1, 0.2, 0.35, 0.6, 1.0, 1.8, 3.2),
-        seeds=10,
-        steps=20_000,
-        batch=64,
-    ),
+    "paper": Settings(EXACT, SAMPLED, SHARES, seeds=10, steps=20_000, batch=64),
 }
 
 

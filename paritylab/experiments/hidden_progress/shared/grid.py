@@ -10,6 +10,7 @@ numbers there are evidently the best of the other three rates. We read them so, 
 """
 
 import csv
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -111,14 +112,9 @@ def tables_of_the_paper() -> tuple[Cell, ...]:
 
 def cells(settings: Settings) -> list[Cell]:
     """The cells that the settings ask for."""
-    return [
-        cell
-        for cell in tables_of_the_paper()
-        if cell.setting in settings.architectures
-        and cell.k in settings.degrees
-        and cell.batch in settings.batches
-        and (settings.whole or 2 * cell.t10 <= settings.steps)
-    ]
+    chosen = {*itertools.product(settings.architectures, settings.degrees, settings.batches)}
+    asked = [cell for cell in tables_of_the_paper() if (cell.setting, cell.k, cell.batch) in chosen]
+    return [cell for cell in asked if settings.whole or 2 * cell.t10 <= settings.steps]
 
 
 def units_of(setting: str, k: int) -> int | None:
@@ -186,7 +182,7 @@ def learned_at_best(times: np.ndarray) -> int:
 
 
 def draw_table(
-    settings: Settings, ours: dict[str, str], theirs: dict[str, str], shade: dict[str, float], title: str, colors: str
+    settings: Settings, shown: dict[str, tuple[str, str]], shade: dict[str, float], title: str, colors: str
 ) -> Figure:
     """The paper's layout: architectures down, degrees and batch sizes across; ours above the paper's, in grey."""
     rows = [name for name in ROWS if name in settings.architectures]
@@ -195,9 +191,9 @@ def draw_table(
     figure, axis = one_panel(width=1.6 + 0.62 * len(columns), height=1.0 + 0.36 * len(rows))
     for cell in cells(settings):
         row, column = rows.index(cell.setting), columns.index((cell.k, cell.batch))
-        values[row, column] = shade[cell.name]
-        axis.text(column, row - 0.2, ours[cell.name], ha="center", va="center", fontsize=7)
-        axis.text(column, row + 0.24, theirs[cell.name], ha="center", va="center", fontsize=6, color="0.35")
+        values[row, column], (ours, theirs) = shade[cell.name], shown[cell.name]
+        axis.text(column, row - 0.2, ours, ha="center", va="center", fontsize=7)
+        axis.text(column, row + 0.24, theirs, ha="center", va="center", fontsize=6, color="0.35")
     image = axis.imshow(values, cmap="PuOr", vmin=-1, vmax=1, aspect="auto", alpha=0.55)
     axis.grid(False)
     axis.set_xticks(range(len(columns)), [str(batch) for _, batch in columns])
