@@ -73,26 +73,20 @@ class Settings:
     """Random networks of the exact part, for each depth and degree."""
 
 
-SETTINGS = {
-    "quick": Settings(
-        seeds=40,
-        cases=(
-            Case(2, 10, (1, 2, 3), 5_000),
-            *(Case(3, n, (1, 2, 3, 4, 5), 20_000) for n in (10, 30)),
-            Case(4, 10, (2, 4, 5, 6), 50_000),
-        ),
-    ),
-    "paper": Settings(
-        seeds=100,
-        cases=(
-            *(Case(2, n, (1, 2, 3, 4), 20_000) for n in (10, 20, 30)),
-            *(Case(3, n, (1, 2, 3, 4, 5, 6), 20_000) for n in (10, 20, 30)),
-            *(Case(4, n, (1, 2, 3, 4, 5, 6), 50_000) for n in (10, 20, 30)),
-            *(Case(4, n, (7,), 500_000) for n in (10, 20, 30)),
-            Case(4, 10, (8, 9), 500_000),
-        ),
-    ),
-}
+PAPER_SIZES = (10, 20, 30)
+QUICK_CASES = (
+    Case(2, 10, (1, 2, 3), 5_000),
+    *(Case(3, n, (1, 2, 3, 4, 5), 20_000) for n in (10, 30)),
+    Case(4, 10, (2, 4, 5, 6), 50_000),
+)
+PAPER_CASES = (
+    *(Case(2, n, (1, 2, 3, 4), 20_000) for n in PAPER_SIZES),
+    *(Case(3, n, (1, 2, 3, 4, 5, 6), 20_000) for n in PAPER_SIZES),
+    *(Case(4, n, (1, 2, 3, 4, 5, 6), 50_000) for n in PAPER_SIZES),
+    *(Case(4, n, (7,), 500_000) for n in PAPER_SIZES),
+    Case(4, 10, (8, 9), 500_000),
+)
+SETTINGS = {"quick": Settings(seeds=40, cases=QUICK_CASES), "paper": Settings(seeds=100, cases=PAPER_CASES)}
 
 EXACT_DEGREES = {2: (2, 3, 4), 3: (2, 3, 4, 5), 4: (5, 8, 9)}
 """Degrees of the exact part by depth; those of L = 2 are a single layer with a head."""
@@ -126,19 +120,14 @@ def enumerated(layers: int, n: int, k: int, draws: int) -> list[dict[str, float]
     `alone` is the gradient with a head directly on the first layer, `end_to_end` that through all layers.
     """
     task, rng = pl.Uniform(pl.Parity(n, support=range(k))), np.random.default_rng([layers, n, k])
-    rows = []
+    rows, most = [], lambda entries: float(np.abs(entries).max())
     for _ in range(draws):
         network = random_network(rng, (n, *SMALL[layers]))
         first = network.hidden[0]
         alone = gradient_by_enumeration(np.asarray(first.weight), pl.networks.square, task, bias=np.asarray(first.bias))
         correlation, gradient = correlation_and_gradient(network, task)
-        rows.append(
-            {
-                "alone": float(np.abs(alone.weight).max()),
-                "end_to_end": float(np.abs(gradient.hidden[0].weight).max()),
-                "correlation": abs(float(correlation)),
-            }
-        )
+        end_to_end, size = most(gradient.hidden[0].weight), abs(float(correlation))
+        rows.append({"alone": most(alone.weight), "end_to_end": end_to_end, "correlation": size})
     return rows
 
 
@@ -231,9 +220,8 @@ def plot(settings: Settings, table: pd.DataFrame) -> Figures:
             column = "alone" if layers == 2 else "end_to_end"
             exact_cell(axis, first + row, k, table[table.case == f"exact/L{layers}/k{k}"][column])
         limit_line(axis, first + row, layers)
-    axis.set(
-        xlim=(0.5, len(degrees) + 0.5), ylim=(first + len(EXACT_DEGREES) - 0.5, -0.5), xlabel="degree k of the parity"
-    )
+    axis.set(xlim=(0.5, len(degrees) + 0.5), ylim=(first + len(EXACT_DEGREES) - 0.5, -0.5))
+    axis.set_xlabel("degree k of the parity")
     axis.set_xticks(list(degrees))
     titles = {2: "first layer alone, with a head", 3: "L = 3, end to end", 4: "L = 4, end to end"}
     names = [f"L = {layers}, widths {', '.join(map(str, WIDTHS[layers]))}; n = {n}" for layers, n in networks]

@@ -125,15 +125,12 @@ def claims(settings: Settings) -> Iterator[Claim]:
             text = f"({curves.setting}), k = {k}: the exponent is larger for larger n; their difference"
             measure = partial(degradation, curves, k)
             yield Claim(f"{curves.name}/k{k}/degrades", text, None, Region(low=0), measure, explanation=why)
-    yield Claim(
-        "v/printed-rate",
+    text = (
         f"(v) z^k, width 100, n = {settings.printed.sizes[0]}: learns at the rate {PRINTED_RATE:g} that is printed for "
-        "larger n, or its curve would halt; the fraction of runs",
-        None,
-        Region(low=0.5),
-        partial(learned, settings.printed),
-        explanation="The printed rate is taken for a misprint of 0.01, the rate of the same network in the top row.",
     )
+    text += "larger n, or its curve would halt; the fraction of runs"
+    why = "The printed rate is taken for a misprint of 0.01, the rate of the same network in the top row."
+    yield Claim("v/printed-rate", text, None, Region(low=0.5), partial(learned, settings.printed), explanation=why)
 
 
 def learned(curves: Curves, data: Medians) -> Measured:

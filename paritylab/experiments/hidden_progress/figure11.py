@@ -32,7 +32,7 @@ from ..measures import fraction, largest, median
 from .shared.claims import about
 
 NAMES = {"uniform": "uniform", "gaussian": "Gaussian"}
-LAWS = tuple(NAMES)
+DISTRIBUTIONS = tuple(NAMES)
 DEGREES = (2, 4)
 PAPER_N, ODD = 15, 3
 COMPARABLE = 0.5
@@ -55,7 +55,7 @@ SETTINGS = {
 
 def gaps_of_random_neurons(law: str, n: int, k: int, draws: int, seed: int) -> pd.DataFrame:
     """Gamma of some random neurons, over majority's, and what large n predicts for it."""
-    rng = np.random.default_rng([LAWS.index(law), n, k, seed])
+    rng = np.random.default_rng([DISTRIBUTIONS.index(law), n, k, seed])
     weights = rng.uniform(-1, 1, (draws, n)) if law == "uniform" else rng.normal(size=(draws, n))
     if n <= PAPER_N:
         gradients = gradient_by_enumeration(weights, pl.relu, pl.Uniform(pl.Parity(n, range(k)))).weight
@@ -71,16 +71,16 @@ def plan(settings: Settings) -> Iterator[Call]:
     """Some draws at a time, for each n, distribution and degree; of odd degree only at the paper's n."""
     for n, draws in settings.draws:
         degrees = (*DEGREES, ODD) if n == PAPER_N else DEGREES
-        for k, law, seed in itertools.product(degrees, LAWS, range(draws // CHUNK)):
+        for k, law, seed in itertools.product(degrees, DISTRIBUTIONS, range(draws // CHUNK)):
             configuration = {"law": law, "n": n, "k": k, "draws": CHUNK, "seed": seed}
             yield Call(gaps_of_random_neurons, configuration, seconds=n / 1000)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
     large = max(n for n, _ in settings.draws)
-    cells = [(k, law) for k in DEGREES for law in LAWS]
+    cells = [(k, law) for k in DEGREES for law in DISTRIBUTIONS]
     yield from (comparable(n, k, law) for n, _ in settings.draws for k, law in cells)
-    yield from (zero(law) for law in LAWS)
+    yield from (zero(law) for law in DISTRIBUTIONS)
     yield from (limit(large, k, law) for k, law in cells)
     yield from (positive(large, k, law) for k, law in cells)
 
@@ -133,7 +133,7 @@ def plot(settings: Settings, table: pd.DataFrame) -> Figures:
 def draw(axis: Axes, table: pd.DataFrame, n: int, k: int) -> None:
     """Histograms of both distributions; a few far values do not stretch the axis."""
     majority = majority_gap(n, k).weak
-    shown = {law: neurons(table, n, k, law).gap.to_numpy() for law in LAWS}
+    shown = {law: neurons(table, n, k, law).gap.to_numpy() for law in DISTRIBUTIONS}
     low, high = np.quantile(np.concatenate([*shown.values()]), [0.002, 0.985])
     bins = np.linspace(min(low, 0.0), max(high, 1.3 * majority), 36).tolist()
     for i, (law, each) in enumerate(shown.items()):

@@ -35,7 +35,7 @@ from .shared.claims import about
 
 N, K, BATCH = 15, 4, 32
 NAMES = {"uniform": "uniform", "gaussian": "Gaussian"}
-LAWS = tuple(NAMES)
+DISTRIBUTIONS = tuple(NAMES)
 DEGREES = (2, 4)
 SHOWN = 10
 """Trials that are drawn, as in the paper."""
@@ -85,14 +85,14 @@ class NeuronParameters(pl.AbstractRecord):
 
 def gaps_of_random_sinusoids(law: str, n: int, k: int, draws: int) -> pd.DataFrame:
     """Gamma of E[y x_i sin(w . x / sqrt(n))] for some random w."""
-    rng = np.random.default_rng([LAWS.index(law), n, k])
+    rng = np.random.default_rng([DISTRIBUTIONS.index(law), n, k])
     weights = rng.uniform(-1, 1, (draws, n)) if law == "uniform" else rng.normal(size=(draws, n))
     slopes = gradient_of_sinusoid(weights / np.sqrt(n), range(k), phase=-np.pi / 2)
     return pd.DataFrame({"draw": np.arange(draws), "gap": weak_gap(slopes.weight, range(k))})
 
 
 def plan(settings: Settings) -> Iterator[Call | pl.Plan]:
-    for k, law in itertools.product(DEGREES, LAWS):
+    for k, law in itertools.product(DEGREES, DISTRIBUTIONS):
         configuration = {"law": law, "n": N, "k": k, "draws": settings.draws}
         yield Call(gaps_of_random_sinusoids, configuration, {"panel": f"left/k{k}/{law}"}, seconds=0.1)
     for path in PATHS:
@@ -134,7 +134,7 @@ def paths(results: Results) -> pd.DataFrame:
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    for k, law in itertools.product(DEGREES, LAWS):
+    for k, law in itertools.product(DEGREES, DISTRIBUTIONS):
         yield from of_start(k, law)
     for path in PATHS:
         yield from of_path(path)
@@ -182,7 +182,7 @@ def plot(settings: Settings, data: Gaps) -> Figures:
 def draw_start(axis: Axes, data: Gaps, k: int) -> None:
     """Histograms of both distributions."""
     majority = majority_gap(N, k).weak
-    shown = {law: start_of(data, k, law) for law in LAWS}
+    shown = {law: start_of(data, k, law) for law in DISTRIBUTIONS}
     bins = np.linspace(0, max(np.quantile(np.concatenate([*shown.values()]), 0.985), 1.3 * majority), 45).tolist()
     for i, (law, gaps) in enumerate(shown.items()):
         axis.hist(gaps, bins=bins, histtype="step", label=f"{NAMES[law]} weights", **ink(i))

@@ -14,7 +14,6 @@ before it.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -27,13 +26,7 @@ from .shared import progress
 from .shared.curves import PLATEAU
 from .shared.progress import CASES, RED, Case, K, N, Runs, flat, leaves, of_milestones, read as read
 
-
-@dataclass(frozen=True)
-class Settings:
-    seeds: int
-
-
-SETTINGS = {"quick": Settings(seeds=16), "paper": Settings(seeds=100)}
+SETTINGS = {"quick": progress.Settings(seeds=16), "paper": progress.Settings(seeds=100)}
 
 LATE = (
     "Noise adds up like sigma sqrt(t / batch) and drift like beta t, so that drift wins only after a time of the order "
@@ -43,12 +36,12 @@ LATE = (
 )
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: progress.Settings) -> Iterator[Plan]:
     for case in CASES:
         yield from case.plans(settings.seeds)
 
 
-def claims(settings: Settings) -> Iterator[Claim]:
+def claims(settings: progress.Settings) -> Iterator[Claim]:
     text = f"just before the error is below {PLATEAU}, rho is above what 95% of the controls have at that step"
     above = lambda runs: fraction(runs.before_drop > 1)
     for case in CASES:
@@ -57,7 +50,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
         yield leaves(case, LATE if case.name != "neuron/B512" else "")
 
 
-def plot(settings: Settings, data: Runs) -> Figures:
+def plot(settings: progress.Settings, data: Runs) -> Figures:
     """Two panels for each case: loss and rho above the weights."""
     figure, axes = panels(4, 3, width=3.2, height=1.7)
     for i, case in enumerate(CASES):

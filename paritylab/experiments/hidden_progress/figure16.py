@@ -133,7 +133,6 @@ def plot(settings: Settings, curves: TrainingCurves) -> Figures:
             draw_curves(axis, curves.of(name_of(batch, flip)))
             axis.set_title(f"batch {batch}, {flip:.0%} of labels flipped")
     label_edges(axes, "step", "error without noise")
-    figure.suptitle(
-        f"Noisy ({settings.n}, {K})-parity, ReLU network of width {WIDTH} (bold: seed 0; thin: further seeds)"
-    )
+    what = f"Noisy ({settings.n}, {K})-parity, ReLU network of width {WIDTH}"
+    figure.suptitle(f"{what} (bold: seed 0; thin: further seeds)")
     return {"figure16": figure}

@@ -118,8 +118,6 @@ def plot(settings: Settings, curves: TrainingCurves) -> Figures:
         draw_curves(axis, curves.of(each.name))
         axis.set_title(f"({each.number}) {each.title}, batch {each.batch}, rate {each.rate:g}")
     label_edges(axes, "step", "error on fresh points")
-    figure.suptitle(
-        "Wide networks of $z^3$ units: no plateau at large batches\n(bold: seed 0; thin: further seeds)",
-        fontsize="large",
-    )
+    title = "Wide networks of $z^3$ units: no plateau at large batches\n(bold: seed 0; thin: further seeds)"
+    figure.suptitle(title, fontsize="large")
     return {"figure17": figure}

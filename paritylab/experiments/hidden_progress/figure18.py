@@ -189,10 +189,10 @@ def draw(axis: Axes, name: str, degrees: tuple[int, ...]) -> None:
     if not degrees:
         axis.plot(z, at(name, 1, z), linewidth=1.2, color="0.2")
     for k in degrees:
-        look = ink(SHOWN.index(k))
-        axis.plot(z, at(name, k, z), linewidth=1.2, **look)
+        style = ink(SHOWN.index(k))
+        axis.plot(z, at(name, k, z), linewidth=1.2, **style)
         if name in NEURONS:
             s = np.arange(-k, k + 1, 2)
-            axis.plot(s, parity_of_sum(k, s), "o", color=look["color"], markersize=3.5)
+            axis.plot(s, parity_of_sum(k, s), "o", color=style["color"], markersize=3.5)
     axis.set_ylim((-1.6, 2.6) if reach > 2 else (-2.2, 4.2))
     axis.xaxis.set_major_locator(MaxNLocator(7, integer=True))

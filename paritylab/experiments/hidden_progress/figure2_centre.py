@@ -136,10 +136,8 @@ def plot(settings: Settings, data: Data) -> Figures:
         above.set_title(f"({panel.name}) {panel.words}")
     axes[0, 0].set_ylabel("hinge loss on fresh points")
     axes[1, 0].set_ylabel("convergence time (steps)")
-    figure.suptitle(
-        f"One colour is one initialization, met by several sequences of batches (n = {N}, k = {K}, batch {BATCH}, "
-        f"rate {RATE:g})"
-    )
+    where = f"n = {N}, k = {K}, batch {BATCH}, rate {RATE:g}"
+    figure.suptitle(f"One colour is one initialization, met by several sequences of batches ({where})")
     return {"figure2-centre": figure}
 
 

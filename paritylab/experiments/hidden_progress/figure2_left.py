@@ -1,17 +1,17 @@
 """Figure 2, left, of hidden-progress: histograms of the convergence time over a million random trials.
 
-No run gets lucky: none learns near t = 0, or in much less than the median time, while the law of random exhaustive
-search, geometric with mean C(n, k), has the most mass at 0 and ever less after it. The upper tails are heavy.
+No run gets lucky: none learns near t = 0, or in much less than the median time, while random exhaustive search has a
+geometric distribution with mean C(n, k), with the most mass at 0 and ever less after it. The upper tails are heavy.
 
 The paper does not name the networks. Here they are the sinusoidal neuron (xiv) at rate 0.01 and the ReLU network of
-width 100 (ii) at rate 1, as in figure 10: n = 30, k = 3, batches of 32, looked at every 10 steps. The learner treats
+width 100 (ii) at rate 1, as in figure 10: n = 30, k = 3, batches of 32, validated every 10 steps. The learner treats
 all coordinates alike, so the target is the parity of the first three. A run that has not learned after 10,000 steps
 counts as infinitely slow.
 
-What the words are taken to mean, for a law of any scale. Early: by a quarter of the median, where a geometric law has
-16% of its mass; we accept one run in a thousand. Decreasing mass: more than half of the runs that end by the median
-end by half of it (59% for a geometric law). A heavy upper tail: the 99th percentile is at least twice as far above the
-median as the 1st is below it; and, more strictly, heavier than a geometric law beyond the median: the step from the
+What the words are taken to mean, at any scale of time. Early: by a quarter of the median, where a geometric
+distribution has 16% of its mass; we accept one run in a thousand. Decreasing mass: more than half of the runs that end by
+the median end by half of it (59% for a geometric one). A heavy upper tail: the 99th percentile is at least twice as
+far above the median as the 1st is below it; and, more strictly, heavier than a geometric one beyond the median: the step from the
 90th to the 99th percentile over that from the 50th to the 90th, against log 10 / log 5 = 1.43 there.
 """
 
@@ -91,13 +91,9 @@ def claims_of(panel: Panel) -> Iterator[Claim]:
     yield claim("rises", f"the mass does not decrease from t = 0 on; {text}", Region(high=0.5), half)
     text = "the upper tail is heavy; how much farther the 99th percentile is from the median than the 1st"
     yield claim("upper-tail", text, Region(low=2), lambda times: bootstrapped(times, asymmetry))
-    yield claim(
-        "heavier-than-search",
-        "the upper tail is heavy beside that of random search; the step between its percentiles 90 and 99 over that "
-        "between 50 and 90, as a multiple of a geometric law's",
-        Region(low=1),
-        lambda times: bootstrapped(times, heaviness),
-    )
+    text = "the upper tail is heavy beside that of random search; the step between its percentiles 90 and 99 over that "
+    text += "between 50 and 90, as a multiple of a geometric law's"
+    yield claim("heavier-than-search", text, Region(low=1), lambda times: bootstrapped(times, heaviness))
 
 
 def bootstrapped(times: Counts, statistic: Callable[[Counts], float]) -> Measured:
@@ -105,19 +101,19 @@ def bootstrapped(times: Counts, statistic: Callable[[Counts], float]) -> Measure
 
 
 def asymmetry(times: Counts) -> float:
-    """How much farther the 99th percentile is above the median than the 1st is below it; 1 for a symmetric law."""
+    """How much farther the 99th percentile is above the median than the 1st is below it; 1 if it is symmetric."""
     low, middle, high = (times.quantile(q) for q in (0.01, 0.5, 0.99))
     return (high - middle) / (middle - low)
 
 
 def heaviness(times: Counts) -> float:
-    """The tail beyond the median against a geometric law's; infinite if a hundredth of the runs never learns."""
+    """The tail beyond the median against random search's; infinite if a hundredth of the runs never learns."""
     middle, high, higher = (times.quantile(q) for q in (0.5, 0.9, 0.99))
     return math.inf if higher == math.inf else (higher - high) / (high - middle) / GEOMETRIC_TAIL
 
 
 def plot(settings: Settings, times: dict[str, Counts]) -> Figures:
-    """Two histograms, with the law of random search."""
+    """Two histograms, with the distribution of random search."""
     figure, axes = panels(1, 2, width=4.0, height=2.9)
     for axis, panel in zip(axes[0], PANELS, strict=True):
         draw(axis, panel, times[panel.name])
@@ -141,7 +137,5 @@ def draw(axis: Axes, panel: Panel, times: Counts) -> None:
     axis.plot(grid, 10 * search * (1 - search) ** grid, color=INKS[1], linestyle="--", label=label)
     axis.axvline(times.quantile(0.5), color="0.2", linestyle=":", linewidth=1, label="median")
     late = 1 - times.up_to(end) / times.size
-    axis.set_title(
-        f"({panel.name}) {panel.words}, rate {panel.rate:g}\n{times.size:,} runs, {late:.1%} beyond the axis"
-    )
-    axis.set(xlabel="convergence time (steps)", xlim=(0, end))
+    title = f"({panel.name}) {panel.words}, rate {panel.rate:g}\n{times.size:,} runs, {late:.1%} beyond the axis"
+    axis.set(xlabel="convergence time (steps)", xlim=(0, end), title=title)

@@ -54,8 +54,7 @@ def plot(settings: Settings, data: Medians) -> Figures:
             line = {**ink(place), "linestyle": (0, (1, 2)), "linewidth": 1}
             axis.plot(sizes, law.constant * sizes**law.exponent, label=label, **line)
     axis.set_ylabel("median convergence time (steps)")
-    axis.set_title(
-        f"(ii) ReLU, width 100, batch 32, rate 1\nmedians over {curves.seeds} runs leave the power law of small n"
-    )
+    words = f"medians over {curves.seeds} runs leave the power law of small n"
+    axis.set_title(f"(ii) ReLU, width 100, batch 32, rate 1\n{words}")
     axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1))
     return {"figure2-right": figure}

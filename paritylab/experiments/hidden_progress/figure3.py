@@ -9,7 +9,6 @@ Each run on noise has the start and the points of a run on the parity. "Half-way
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -26,20 +25,15 @@ from .shared.progress import CASES, RED, Case, K, N, Runs, flat, leaves, of_mile
 LARGE, SMALL = (next(case for case in CASES if case.name == name) for name in ("neuron/B512", "neuron/B32"))
 
 
-@dataclass(frozen=True)
-class Settings:
-    seeds: int
+SETTINGS = {"quick": progress.Settings(seeds=24), "paper": progress.Settings(seeds=100)}
 
 
-SETTINGS = {"quick": Settings(seeds=24), "paper": Settings(seeds=100)}
-
-
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: progress.Settings) -> Iterator[Plan]:
     for case in (LARGE, SMALL):
         yield from case.plans(settings.seeds)
 
 
-def claims(settings: Settings) -> Iterator[Claim]:
+def claims(settings: progress.Settings) -> Iterator[Claim]:
     yield from map(flat, (LARGE, SMALL))
     claim = of_milestones(LARGE)
     text = "rho is above what 95% of the runs on noise have at that step; the fraction of seeds"
@@ -63,7 +57,7 @@ def growth_on_noise(curves: pd.DataFrame) -> Measured:
     return bootstrap(walks.to_numpy(), lambda rows: float(np.polyfit(steps, np.log(rows.mean(axis=0)), 1)[0]))
 
 
-def plot(settings: Settings, data: Runs) -> Figures:
+def plot(settings: progress.Settings, data: Runs) -> Figures:
     """Loss and accuracy above weights, twice; the progress measure above that of noise."""
     figure, axes = panels(2, 3, width=3.1, height=2.1)
     for column, case in enumerate((LARGE, SMALL)):

@@ -10,12 +10,13 @@ The paper gives no sizes. Here k = 3; on the left n' = 100 and steps of 0.001, o
 
 Corollary 12 says of the left that, given that the product of the relevant weights starts positive, the share of the
 time to zero error that is spent at an error of 1/2 - gamma or more is 1 - O(n'**(1 - k/2)) up to logarithms. Starts
-are drawn from this conditional law, and the exponent is measured. On the right starts are not conditioned.
+are drawn from this conditional distribution, and the exponent is measured. On the right starts are not conditioned.
 
-At the end weights grow without bound in a finite time: a run on the right that becomes infinite between two looks
+At the end weights grow without bound in a finite time: a run on the right that becomes infinite between two validations
 counts as diverged, not as learned; it is a vertical line in the figure.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -100,10 +101,9 @@ def curve_of_descent(block: int, rate: float, seed: int, points: int) -> pd.Data
 
 
 def plan(settings: Settings) -> Iterator[Call | pl.Plan]:
-    for block in settings.blocks:
-        for seed in range(settings.starts):
-            configuration = {"block": block, "rate": RATE, "seed": seed}
-            yield Call(times_of_descent, configuration, {"panel": "times", "start": seed}, seconds=0.2)
+    for block, seed in itertools.product(settings.blocks, range(settings.starts)):
+        configuration = {"block": block, "rate": RATE, "seed": seed}
+        yield Call(times_of_descent, configuration, {"panel": "times", "start": seed}, seconds=0.2)
     for seed in range(min(settings.starts, 10)):
         configuration = {"block": BLOCK, "rate": RATE, "seed": seed, "points": POINTS}
         yield Call(curve_of_descent, configuration, {"panel": "left", "start": seed}, seconds=1.0)
@@ -132,14 +132,10 @@ def claims(settings: Settings) -> Iterator[Claim]:
     )
     measure = partial(median_of_starts, "near_chance", "zero")
     yield Claim("left/near-chance", f"{descent}: {text}", None, Region(low=0.5), measure)
-    yield Claim(
-        "left/exponent",
-        "Corollary 12, k = 3: the rest of that share falls like n'^(1 - k/2), up to logarithms; the slope of the "
-        f"logarithm of its median against log n', n' = {settings.blocks[0]} to {settings.blocks[-1]}",
-        EXPONENT,
-        Region(EXPONENT - 0.25, EXPONENT + 0.25),
-        lambda data: slope(times_of(data)),
-    )
+    text = "Corollary 12, k = 3: the rest of that share falls like n'^(1 - k/2), up to logarithms; the slope of the "
+    text += f"logarithm of its median against log n', n' = {settings.blocks[0]} to {settings.blocks[-1]}"
+    near = Region(EXPONENT - 0.25, EXPONENT + 0.25)
+    yield Claim("left/exponent", text, EXPONENT, near, lambda data: slope(times_of(data)))
     yield of_learning("right", sgd)
     yield of_plateau("right", sgd)
 

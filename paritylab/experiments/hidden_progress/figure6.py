@@ -23,6 +23,7 @@ from .shared.curves import Panel, TrainingCurves, draw_curves, of_learning, of_p
 from .shared.measures import slowdown
 
 TRANSFORMER = pl.Transformer(embedding=1024, attention=8, heads=128)
+OSCILLATING = pl.networks.OscillatingPolynomial(3)
 ROWS = (
     tuple(
         Panel(f"relu-100/n{n}/k{k}", "ii", f"ReLU, width 100, n = {n}, k = {k}", pl.MLP(100), 32, 0.1, n, k)
@@ -36,11 +37,9 @@ ROWS = (
         Panel("relu-3/B1", "*i", "ReLU, width 3", pl.MLP(3), 1, 0.1),
         Panel("cubic-3/B1", "*ii", "$z^3$, width 3", pl.MLP(3, pl.networks.Power(3)), 1, 0.01),
         Panel("zigzag-1/B1", "vii", "3-zigzag, width 1", pl.MLP(1, pl.networks.Zigzag(3)), 1, 0.1),
-        Panel("poly-1/B1", "viii", "osc. polynomial, width 1", pl.MLP(1, pl.networks.OscillatingPolynomial(3)), 1, 0.1),
+        Panel("poly-1/B1", "viii", "osc. polynomial, width 1", pl.MLP(1, OSCILLATING), 1, 0.1),
         Panel("zigzag-neuron/B1", "xi", "3-zigzag neuron", pl.Neuron(pl.networks.Zigzag(3)), 1, 0.1),
-        Panel(
-            "poly-neuron/B1", "xii", "osc. polynomial neuron", pl.Neuron(pl.networks.OscillatingPolynomial(3)), 1, 0.1
-        ),
+        Panel("poly-neuron/B1", "xii", "osc. polynomial neuron", pl.Neuron(OSCILLATING), 1, 0.1),
     ),
     (
         Panel("relu-1000/B1", "iii", "ReLU, width 1000", pl.MLP(1000), 1, 0.1),
@@ -55,7 +54,7 @@ SOMETIMES = tuple(panel.name for panel in ROWS[2])
 """Where the paper says that some runs fail; a fifth is what it calls success elsewhere."""
 NO_PLATEAU = ("cubic-1000/B1", "cubic-1000/B1024")
 SLOWLY_RECORDED = {"relu-1000/B1": 200, "cubic-1000/B1": 200}
-"""Where looking every twenty steps would cost more than the steps."""
+"""Where recording every twenty steps would cost more than the steps."""
 HARDER = {"n": "relu-100/n60/k3", "k": "relu-100/n30/k4"}
 EASY = "relu-100/n30/k3"
 
@@ -72,10 +71,9 @@ class Settings:
         return tuple(panel for row in ROWS for panel in row if panel.name in self.names)
 
 
+QUICK = (EASY, *HARDER.values(), "polynet/B1", "polynet/B16", "polynet/B1024")
 SETTINGS = {
-    "quick": Settings(
-        seeds=12, steps=20_000, names=(EASY, *HARDER.values(), "polynet/B1", "polynet/B16", "polynet/B1024")
-    ),
+    "quick": Settings(seeds=12, steps=20_000, names=QUICK),
     "paper": Settings(seeds=25, steps=100_000, names=tuple(panel.name for row in ROWS for panel in row)),
 }
 

@@ -1,7 +1,7 @@
 """Figure 7 of hidden-progress: convergence times by architecture, degree and batch size.
 
 Online SGD with hinge loss and uniform initialization on a random k-parity of n = 30 bits. A cell of the
-table is the 10th percentile over seeds of the time to an error of zero on 8,192 points, looked at every
+table is the 10th percentile over seeds of the time to an error of zero on 8,192 points, validated every
 10 steps, at the best of the rates 1, 0.1, 0.01 and 0.001; a seed that never learns counts as infinite.
 
 The paper has 25 seeds and 100,000 steps. The quick scale takes more seeds and fewer steps, which a 10th

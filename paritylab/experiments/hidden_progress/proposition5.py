@@ -64,17 +64,11 @@ class Settings:
     """Those sampled as often as Hoeffding's inequality asks for."""
 
 
+SIZES = ((15, 2), (15, 4), (31, 6), (101, 2), (101, 4), (1001, 2), (1001, 4))
+SAMPLED = ((15, 2), (31, 2), (101, 2), (301, 2), (15, 4), (21, 4), (31, 4))
 SETTINGS = {
-    "quick": Settings(
-        ((15, 2), (15, 4), (101, 2), (1001, 4)), 40, ((15, 2), (31, 2), (101, 2), (15, 4)), 60, ((15, 2),)
-    ),
-    "paper": Settings(
-        ((15, 2), (15, 4), (31, 6), (101, 2), (101, 4), (1001, 2), (1001, 4)),
-        400,
-        ((15, 2), (31, 2), (101, 2), (301, 2), (15, 4), (21, 4), (31, 4)),
-        400,
-        ((15, 2), (31, 2), (101, 2)),
-    ),
+    "quick": Settings((*SIZES[:2], (101, 2), (1001, 4)), 40, (*SAMPLED[:3], (15, 4)), 60, SAMPLED[:1]),
+    "paper": Settings(SIZES, 400, SAMPLED, 400, SAMPLED[:3]),
 }
 
 
@@ -259,9 +253,8 @@ def draw_success(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     for i, (n, k) in enumerate(settings.sampled):
         gamma = majority_gap(n, k).gamma
         label = f"n = {n}, k = {k}: $1/\\gamma^2$ = {1 / gamma**2:,.0f}"
-        axis.plot(
-            FACTORS, success(table, n, k).mean(axis=0), marker="os^Dv<>"[i % 7], markersize=4, label=label, **ink(i)
-        )
+        found = success(table, n, k).mean(axis=0)
+        axis.plot(FACTORS, found, marker="os^Dv<>"[i % 7], markersize=4, label=label, **ink(i))
     axis.axhline(NINE_OF_TEN, color="0.6", linewidth=0.6)
     axis.set(xscale="log", xlabel="examples, in units of $1/\\gamma^2$", ylabel="fraction of trials that find S")
     axis.set_xticks(FACTORS, [str(factor) for factor in FACTORS])

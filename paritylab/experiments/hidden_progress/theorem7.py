@@ -93,13 +93,9 @@ def gaussian_corollary(k: int, block: int, starts: int, seed: int) -> pd.DataFra
     rng = np.random.default_rng([k, block, seed])
     weights = rng.normal(size=(starts, k, block))
     weights[:, :, 0] = np.abs(weights[:, :, 0])  # signs with a positive product can all be made positive
-    return pd.DataFrame(
-        {
-            "start": np.arange(starts),
-            "rest": [gradient_flow.real_shares(each, GAMMA).rest for each in weights],
-            "bound": [gradient_flow.real_share_bound(each, GAMMA) for each in weights],
-        }
-    )
+    rest = [gradient_flow.real_shares(each, GAMMA).rest for each in weights]
+    bound = [gradient_flow.real_share_bound(each, GAMMA) for each in weights]
+    return pd.DataFrame({"start": np.arange(starts), "rest": rest, "bound": bound})
 
 
 def lemma5_slack(draws: int) -> pd.DataFrame:
@@ -119,22 +115,15 @@ def lemma5_slack(draws: int) -> pd.DataFrame:
 def lemma6_slack(draws: int) -> pd.DataFrame:
     """Lemma 6: by how much its bounds are kept, corrected and as printed, for weights of three distributions."""
     rng = np.random.default_rng(6)
+    kept = lambda bounds: (float(bounds.error - bounds.low), float(bounds.high - bounds.error))
     rows = []
     for draw in range(draws):
         k, block, which = 2 + draw % 4, int(rng.integers(3, 13)), draw % 3
         shape = (k, block)
         weights = np.abs([rng.normal(size=shape), rng.uniform(-1, 1, shape), np.ones(shape)][which])
         weights[:, 0] = rng.uniform(0.2, 2.5) * np.linalg.norm(weights[:, 1:], axis=1) * rng.uniform(0.8, 1.2, k)
-        right, printed = lemma6(weights), lemma6(weights, printed=True)
-        rows.append(
-            {
-                "low": float(right.error - right.low),
-                "high": float(right.high - right.error),
-                "printed_low": float(printed.error - printed.low),
-                "printed_high": float(printed.high - printed.error),
-            }
-        )
-    return pd.DataFrame(rows)
+        rows.append((*kept(lemma6(weights)), *kept(lemma6(weights, printed=True))))
+    return pd.DataFrame(rows, columns=["low", "high", "printed_low", "printed_high"])
 
 
 def plan(settings: Settings) -> Iterator[Call]:
@@ -247,9 +236,8 @@ def draw_errors(axis: Axes) -> None:
         ]
         axis.step(share, sign_error(block, k, v), where="post", label=f"n' = {block:,}", **ink(i))
     axis.axhline(0.5 - GAMMA, color="0.6", linewidth=0.6)
-    axis.set(
-        xlabel="time, in units of T(0)", ylabel="error (line: 49%)", title=f"All ones, k = {k}", ylim=(-0.02, 0.52)
-    )
+    axis.set(xlabel="time, in units of T(0)", ylabel="error (line: 49%)", ylim=(-0.02, 0.52))
+    axis.set_title(f"All ones, k = {k}")
     axis.legend(fontsize=7, loc="lower left")
 
 
@@ -276,7 +264,6 @@ def draw_gaussian(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
                       label=f"k = {k}: median, 10% to 90%")  # fmt: skip
         axis.plot(blocks, middle[-1] * (blocks / blocks[-1]) ** (1 - k / 2), linewidth=0.9,
                   label=f"slope {1 - k / 2:g}", **ink(i))  # fmt: skip
-    axis.set(
-        xscale="log", yscale="log", xlabel="size of a block, n'", ylabel="1 − T(.49) / T(0)", title="Gaussian starts"
-    )
+    axis.set(xscale="log", yscale="log", xlabel="size of a block, n'", ylabel="1 − T(.49) / T(0)")
+    axis.set_title("Gaussian starts")
     axis.legend(fontsize=6.5, loc="lower left")

@@ -222,9 +222,8 @@ def draw_weights(axis: Axes, runs: Histories, schedule: Schedule, k: int, block:
     size = np.abs(runs.weights[runs.good][:, at])
     for part, color, label in ((size[..., 0], INKS[0], "relevant"), (size[..., 1:], INKS[2], "irrelevant")):
         values = np.moveaxis(part, 1, 0).reshape(len(at), -1)
-        axis.fill_between(
-            t, values.min(axis=1), values.max(axis=1), color=color, alpha=0.35, label=f"{label}, all runs"
-        )
+        low, high = values.min(axis=1), values.max(axis=1)
+        axis.fill_between(t, low, high, color=color, alpha=0.35, label=f"{label}, all runs")
     bound = 0.5 + runs.steps[at] * schedule.rate * float(3 * block - 2) ** (1 - k)
     axis.plot(t, bound, color=INKS[0], linestyle="--", linewidth=0.9, label="Claim 15: above")
     axis.axhline(1.5, color=INKS[2], linestyle="-.", linewidth=0.9, label="Claim 14: below")

@@ -86,20 +86,8 @@ class Settings:
 
 SETTINGS = {
     "quick": Settings(
-        seeds=3,
-        epochs=5,
-        steps_per_epoch=200,
-        width=256,
-        pool=2,
-        test_strips=2000,
-        every=100,
-        lanes=1,
-        least_single=0.8,
-        most_apart=0.15,
-        least_network=0.6,
-        most_linear=0.6,
-        least_gap=0.05,
-        without_mnist=True,
+        seeds=3, epochs=5, steps_per_epoch=200, width=256, pool=2, test_strips=2000, every=100, lanes=1,
+        least_single=0.8, most_apart=0.15, least_network=0.6, most_linear=0.6, least_gap=0.05, without_mnist=True,
     ),
     "paper": Settings(
         seeds=5, epochs=20, steps_per_epoch=469, width=512, pool=1, test_strips=10_000, every=67, lanes=5,

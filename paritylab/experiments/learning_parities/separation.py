@@ -298,17 +298,16 @@ def draw_losses(axis: Axes, settings: Settings, data: Data) -> None:
 
 def draw_accuracy(axis: Axes, settings: Settings, data: Data) -> None:
     """Every seed a mark; what majority of A would score as a ghost."""
+    kinds = (("both layers", "o", "both layers trained"), ("frozen", "x", "first layer frozen"))
     for place, case in enumerate(settings.cases):
-        for i, (kind, mark) in enumerate((("both layers", "o"), ("frozen", "x"))):
-            runs = data.runs(case, kind)
-            spread = np.linspace(-0.12, 0.12, len(runs)) + (i - 0.5) * 0.4
-            label = ("both layers trained", "first layer frozen")[i] if place == 0 else None
-            axis.plot(
-                place + spread, 100 * (1 - runs.uniform_error), mark, color=INKS[1 - i], markersize=4, label=label
-            )
-        score = 0.5 + (-1) ** ((case.k - 1) // 2) * math.comb(case.k - 1, (case.k - 1) // 2) / 2**case.k
-        label = "majority of A (linear)" if place == 0 else None
-        axis.plot([place - 0.4, place + 0.4], [100 * score] * 2, color="0.5", linewidth=2, label=label)
+        named = lambda label, place=place: label if place == 0 else None
+        for i, (kind, mark, words) in enumerate(kinds):
+            accuracy = 100 * (1 - data.runs(case, kind).uniform_error)
+            spread = np.linspace(-0.12, 0.12, len(accuracy)) + (i - 0.5) * 0.4
+            axis.plot(place + spread, accuracy, mark, color=INKS[1 - i], markersize=4, label=named(words))
+        score = 50 + 100 * (-1) ** ((case.k - 1) // 2) * math.comb(case.k - 1, (case.k - 1) // 2) / 2**case.k
+        label = named("majority of A (linear)")
+        axis.plot([place - 0.4, place + 0.4], [score] * 2, color="0.5", linewidth=2, label=label)
     axis.axhline(50, color="0.8", linewidth=1, linestyle=":", label="chance")
     axis.set_xticks(range(len(settings.cases)), [f"n = {case.n}\nk = {case.k}" for case in settings.cases])
     axis.set(ylim=(0, 105), ylabel="accuracy (%)", title=f"on the uniform half, {POINTS:,} points")

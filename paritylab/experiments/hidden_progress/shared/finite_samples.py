@@ -39,7 +39,7 @@ class Settings:
     steps: int
     record_every: int
     lanes: int | None = None
-    """Runs side by side. On a GPU it is given, because the whole sample of each is looked at, at once."""
+    """Runs side by side. On a GPU it is given, because the whole sample of each is validated at once."""
 
 
 def plan(settings: Settings) -> Iterator[pl.Plan]:

@@ -1,10 +1,10 @@
 """Median convergence times over n: the runs, exponents and curves of figures 1 (right), 2 (right) and 10.
 
 Batches of 32, hinge loss, uniform initialization, a constant rate, a random k-parity for each run, and the time until
-8,192 points are classified without a mistake, looked at every 10 steps. The paper has 1,000 runs per point and 100,000
+8,192 points are classified without a mistake, validated every 10 steps. The paper has 1,000 runs per point and 100,000
 steps; a curve halts where more than half of the runs do not learn.
 
-The paper checked its larger probes on 128 points. The engine looks at all 8,192 as fast.
+The paper checked its larger probes on 128 points. The engine validates on all 8,192 as fast.
 """
 
 import itertools
@@ -164,19 +164,15 @@ def draw_medians(axis: Axes, curves: Curves, data: Medians, ticks: tuple[int, ..
         medians = np.median(times, axis=0)
         shown = int(np.argmax(np.append(medians, np.inf) == np.inf))
         ends = np.array([median_interval(column) for column in times[:, :shown].T]).reshape(-1, 2).T
-        axis.errorbar(
-            curves.sizes[:shown],
-            medians[:shown],
-            np.clip(np.abs(ends - medians[:shown]), 0, curves.steps),
-            marker=MARKERS[place % len(MARKERS)],
-            markersize=3.5,
-            linewidth=1,
-            elinewidth=0.8,
-            label=f"k = {k}",
-            **ink(place),
-        )
-    axis.set(xscale="log", yscale="log")
+        bars = np.clip(np.abs(ends - medians[:shown]), 0, curves.steps)
+        style: dict[str, Any] = {
+            "marker": MARKERS[place % len(MARKERS)],
+            "markersize": 3.5,
+            "linewidth": 1,
+            "elinewidth": 0.8,
+        }
+        axis.errorbar(curves.sizes[:shown], medians[:shown], bars, label=f"k = {k}", **style, **ink(place))
+    axis.set(xscale="log", yscale="log", xlabel="n (bits)")
     axis.xaxis.set_major_locator(FixedLocator(list(ticks)))
     axis.xaxis.set_major_formatter(ScalarFormatter())
     axis.xaxis.set_minor_locator(NullLocator())
-    axis.set_xlabel("n (bits)")

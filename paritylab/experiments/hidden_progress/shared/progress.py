@@ -30,6 +30,11 @@ BAND = 0.95
 
 
 @dataclass(frozen=True)
+class Settings:
+    seeds: int
+
+
+@dataclass(frozen=True)
 class Case:
     """A network, how it is trained, and for how long."""
 
@@ -48,7 +53,7 @@ class Case:
 
     def plans(self, seeds: int) -> Iterator[pl.Plan]:
         """The parity of the first bits, and the same with random labels; one program trains both."""
-        parity = pl.Uniform(pl.Parity(N, support=range(K)))
+        parity, weights = pl.Uniform(pl.Parity(N, support=range(K))), pl.training.Weights(tuple(range(self.neurons)))
         for labels, flip in (("parity", 0.0), ("noise", 0.5)):
             yield pl.plan(
                 pl.FlippedLabels(parity, flip),
@@ -57,12 +62,7 @@ class Case:
                 rate=self.rate,
                 seeds=seeds,
                 steps=self.steps,
-                records=(
-                    pl.training.FreshLoss(),
-                    pl.FreshError(),
-                    pl.training.Progress(),
-                    pl.training.Weights(tuple(range(self.neurons))),
-                ),
+                records=(pl.training.FreshLoss(), pl.FreshError(), pl.training.Progress(), weights),
                 record_every=self.record_every,
                 lanes=8,
                 labels={"panel": self.name, "labels": labels},
