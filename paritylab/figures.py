@@ -10,7 +10,7 @@ matplotlib.use("Agg", force=False)
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
+from matplotlib.axes import Axes as Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
 INKS = ("#0b4f8a", "#c8501e", "#3a7d44", "#7a4fa3", "#8a6d00", "#444444")
 STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)), (0, (1, 1)))
+Figures = dict[str, Figure]
+"""By name, as an experiment returns them."""
 
 LOOK: dict[str, Any] = {
     "font.size": 9,
     "axes.titlesize": 9,
+    "figure.titlesize": 11,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -49,6 +52,20 @@ def panels(rows: int, columns: int, *, width: float = 2.6, height: float = 2.0) 
     with plt.rc_context(LOOK):
         figure, axes = plt.subplots(rows, columns, figsize=(width * columns, height * rows), squeeze=False)
     return figure, axes
+
+
+def one_panel(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure with one pair of axes of the given size in inches."""
+    figure, axes = panels(1, 1, width=width, height=height)
+    return figure, axes[0, 0]
+
+
+def label_edges(axes: np.ndarray, x: str = "", y: str = "") -> None:
+    """Says what the lower edge and the left edge of a grid of axes are."""
+    for axis in axes[-1] if x else ():
+        axis.set_xlabel(x)
+    for axis in axes[:, 0] if y else ():
+        axis.set_ylabel(y)
 
 
 def save(figure: Figure, path: Path) -> list[Path]:

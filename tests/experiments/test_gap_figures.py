@@ -23,12 +23,12 @@ def run(experiment, settings, folder):
     return results, values(experiment, settings, results)
 
 
-@pytest.mark.parametrize("law", figure11.LAWS)
+@pytest.mark.parametrize("law", figure11.DISTRIBUTIONS)
 def test_gaps_of_figure_11_by_the_definition(law):
     """Brute force over all points, for the same weights."""
     n, k, draws = 9, 2, 20
     table = figure11.gaps_of_random_neurons(law, n, k, draws, 3)
-    rng = np.random.default_rng([figure11.LAWS.index(law), n, k, 3])
+    rng = np.random.default_rng([figure11.DISTRIBUTIONS.index(law), n, k, 3])
     weights = rng.uniform(-1, 1, (draws, n)) if law == "uniform" else rng.normal(size=(draws, n))
     x = np.asarray(cube(n), float)
     gradients = ((x @ weights.T > 0) * (x[:, 0] * x[:, 1])[:, None]).T @ x / len(x)

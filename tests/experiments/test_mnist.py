@@ -55,7 +55,7 @@ def test_claims_are_measured_at_the_last_epoch_seed_by_seed(monkeypatch):
     # What models differ by is the same in each seed: no scatter is left.
     assert found["k3/gap"] == Measured(pytest.approx(0.15), (pytest.approx(0.15), pytest.approx(0.15)))
     assert (found["k1/similar"].value, found["k1/ahead"].value) == (pytest.approx(0.04), pytest.approx(0.02))
-    assert mnist.accuracies(results).epoch.unique().tolist() == [0, 1, 2, 3, 4, 5]
+    assert mnist.read(mnist.SETTINGS["quick"], results).curves.epoch.unique().tolist() == [0, 1, 2, 3, 4, 5]
     full = values(mnist, PAPER, trained(PAPER, accuracy))
     assert full["k3/almost-80"].value == pytest.approx(0.72) and "k3/almost-80" not in found
     (figure,) = mnist.plot(QUICK, mnist.read(QUICK, results)).values()

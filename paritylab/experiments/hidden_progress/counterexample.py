@@ -28,20 +28,17 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jaxtyping import Array, Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import paritylab as pl
 
 from ...analysis.gradients.enumeration import blocks
 from ...analysis.gradients.population import gradient_by_enumeration
-from ...figures import INKS, panels
+from ...figures import INKS, Axes, Figures, panels
 from ...networks.base import outputs
 from ...networks.mlp import FeedForward, Layer
 from ...statistics import quantile, wilson_interval
 from ...sweep import Call
-from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import fraction, largest
 
@@ -76,26 +73,20 @@ class Settings:
     """Random networks of the exact part, for each depth and degree."""
 
 
-SETTINGS = {
-    "quick": Settings(
-        seeds=40,
-        cases=(
-            Case(2, 10, (1, 2, 3), 5_000),
-            *(Case(3, n, (1, 2, 3, 4, 5), 20_000) for n in (10, 30)),
-            Case(4, 10, (2, 4, 5, 6), 50_000),
-        ),
-    ),
-    "paper": Settings(
-        seeds=100,
-        cases=(
-            *(Case(2, n, (1, 2, 3, 4), 20_000) for n in (10, 20, 30)),
-            *(Case(3, n, (1, 2, 3, 4, 5, 6), 20_000) for n in (10, 20, 30)),
-            *(Case(4, n, (1, 2, 3, 4, 5, 6), 50_000) for n in (10, 20, 30)),
-            *(Case(4, n, (7,), 500_000) for n in (10, 20, 30)),
-            Case(4, 10, (8, 9), 500_000),
-        ),
-    ),
-}
+PAPER_SIZES = (10, 20, 30)
+QUICK_CASES = (
+    Case(2, 10, (1, 2, 3), 5_000),
+    *(Case(3, n, (1, 2, 3, 4, 5), 20_000) for n in (10, 30)),
+    Case(4, 10, (2, 4, 5, 6), 50_000),
+)
+PAPER_CASES = (
+    *(Case(2, n, (1, 2, 3, 4), 20_000) for n in PAPER_SIZES),
+    *(Case(3, n, (1, 2, 3, 4, 5, 6), 20_000) for n in PAPER_SIZES),
+    *(Case(4, n, (1, 2, 3, 4, 5, 6), 50_000) for n in PAPER_SIZES),
+    *(Case(4, n, (7,), 500_000) for n in PAPER_SIZES),
+    Case(4, 10, (8, 9), 500_000),
+)
+SETTINGS = {"quick": Settings(seeds=40, cases=QUICK_CASES), "paper": Settings(seeds=100, cases=PAPER_CASES)}
 
 EXACT_DEGREES = {2: (2, 3, 4), 3: (2, 3, 4, 5), 4: (5, 8, 9)}
 """Degrees of the exact part by depth; those of L = 2 are a single layer with a head."""
@@ -107,18 +98,12 @@ TOO_LATE = (
 )
 
 
-def plan(settings: Settings) -> Iterator[Plan | Call]:
+def plan(settings: Settings) -> Iterator[pl.Plan | Call]:
     for case in settings.cases:
+        network, seeds, steps = pl.MLP(WIDTHS[case.layers], pl.networks.square), settings.seeds, case.steps
         for k in case.degrees:
-            yield pl.plan(
-                pl.Uniform(pl.Parity(case.n, support=range(k))),
-                pl.MLP(WIDTHS[case.layers], pl.networks.square),
-                rate=RATE,
-                batch=BATCH,
-                seeds=settings.seeds,
-                steps=case.steps,
-                labels={"case": name_of(case.layers, case.n, k)},
-            )
+            task, labels = pl.Uniform(pl.Parity(case.n, support=range(k))), {"case": name_of(case.layers, case.n, k)}
+            yield pl.plan(task, network, rate=RATE, batch=BATCH, seeds=seeds, steps=steps, labels=labels)
     for layers, degrees in EXACT_DEGREES.items():
         for k in degrees:
             configuration = {"layers": layers, "n": settings.enumerated, "k": k, "draws": settings.draws}
@@ -135,19 +120,14 @@ def enumerated(layers: int, n: int, k: int, draws: int) -> list[dict[str, float]
     `alone` is the gradient with a head directly on the first layer, `end_to_end` that through all layers.
     """
     task, rng = pl.Uniform(pl.Parity(n, support=range(k))), np.random.default_rng([layers, n, k])
-    rows = []
+    rows, most = [], lambda entries: float(np.abs(entries).max())
     for _ in range(draws):
         network = random_network(rng, (n, *SMALL[layers]))
         first = network.hidden[0]
         alone = gradient_by_enumeration(np.asarray(first.weight), pl.networks.square, task, bias=np.asarray(first.bias))
         correlation, gradient = correlation_and_gradient(network, task)
-        rows.append(
-            {
-                "alone": float(np.abs(alone.weight).max()),
-                "end_to_end": float(np.abs(gradient.hidden[0].weight).max()),
-                "correlation": abs(float(correlation)),
-            }
-        )
+        end_to_end, size = most(gradient.hidden[0].weight), abs(float(correlation))
+        rows.append({"alone": most(alone.weight), "end_to_end": end_to_end, "correlation": size})
     return rows
 
 
@@ -158,9 +138,8 @@ def random_network(rng: np.random.Generator, sizes: tuple[int, ...]) -> FeedForw
             Layer(whole(rng.integers(-1, 2, (after, before))), whole(rng.integers(-1, 2, after)))
             for before, after in itertools.pairwise(sizes)
         )
-        return FeedForward(
-            hidden, Layer(whole(rng.choice([-1, 1], sizes[-1])), whole(np.zeros(()))), pl.networks.square
-        )
+        output = Layer(whole(rng.choice([-1, 1], sizes[-1])), whole(np.zeros(())))
+        return FeedForward(hidden, output, pl.networks.square)
 
 
 def whole(numbers: np.ndarray) -> Float[Array, "..."]:
@@ -178,18 +157,11 @@ def correlation_and_gradient(network: FeedForward, task: pl.Uniform) -> tuple[Fl
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    for case in settings.cases:
-        for k in case.degrees:
-            yield trained(case, k)
+    yield from (trained(case, k) for case in settings.cases for k in case.degrees)
     possible = [name_of(3, case.n, k) for case in settings.cases if case.layers == 3 for k in case.degrees if k <= 4]
-    yield Claim(
-        "L3/all",
-        "3 layers: all models with k <= 4 converged within 20,000 steps; the fraction over all n, k and seeds",
-        1.0,
-        ALL_OF_THEM,
-        lambda table: fraction(table[table.case.isin(possible)].outcome == "learned"),
-        explanation=TOO_LATE,
-    )
+    text = "3 layers: all models with k <= 4 converged within 20,000 steps; the fraction over all n, k and seeds"
+    learned = lambda table: fraction(table[table.case.isin(possible)].outcome == "learned")
+    yield Claim("L3/all", text, 1.0, ALL_OF_THEM, learned, explanation=TOO_LATE)
     for layers, degrees in EXACT_DEGREES.items():
         for k in degrees:
             yield from exact(layers, k, settings.enumerated)
@@ -229,7 +201,7 @@ def exact(layers: int, k: int, n: int) -> Iterator[Claim]:
         yield Claim(f"{where}/correlation", text, None, Region(0, 0), worst("correlation"), theory=0.0)
 
 
-def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """A table: networks down, degrees across, with a line at k = 2^(L-1)."""
     networks = list(dict.fromkeys((case.layers, case.n) for case in settings.cases))
     tried = [*(case.degrees for case in settings.cases), *EXACT_DEGREES.values()]
@@ -248,9 +220,8 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
             column = "alone" if layers == 2 else "end_to_end"
             exact_cell(axis, first + row, k, table[table.case == f"exact/L{layers}/k{k}"][column])
         limit_line(axis, first + row, layers)
-    axis.set(
-        xlim=(0.5, len(degrees) + 0.5), ylim=(first + len(EXACT_DEGREES) - 0.5, -0.5), xlabel="degree k of the parity"
-    )
+    axis.set(xlim=(0.5, len(degrees) + 0.5), ylim=(first + len(EXACT_DEGREES) - 0.5, -0.5))
+    axis.set_xlabel("degree k of the parity")
     axis.set_xticks(list(degrees))
     titles = {2: "first layer alone, with a head", 3: "L = 3, end to end", 4: "L = 4, end to end"}
     names = [f"L = {layers}, widths {', '.join(map(str, WIDTHS[layers]))}; n = {n}" for layers, n in networks]
@@ -284,10 +255,8 @@ def exact_cell(axis: Axes, row: int | float, k: int, gradients: "pd.Series[float
 
 def cell(axis: Axes, row: int | float, k: int, text: str, strength: float) -> None:
     """A rectangle, darker for success, with a text in it."""
-    color = INKS[0] if strength else "0.5"
-    axis.add_patch(
-        Rectangle((k - 0.48, row - 0.46), 0.96, 0.92, color=color, alpha=0.08 + 0.27 * strength, linewidth=0)
-    )
+    color, alpha = INKS[0] if strength else "0.5", 0.08 + 0.27 * strength
+    axis.add_patch(Rectangle((k - 0.48, row - 0.46), 0.96, 0.92, color=color, alpha=alpha, linewidth=0))
     axis.text(k, row, text, ha="center", va="center", fontsize=7)
 
 

@@ -19,10 +19,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from ...figures import panels
+from ...figures import Axes, Figures, panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
@@ -76,7 +74,7 @@ def curves_of(name: str, sizes: tuple[int, ...], degrees: tuple[int, ...], seeds
 
 def at_quick_scale() -> Settings:
     chosen = [curves_of(name, (10, 30), (2, 3), 40, 10_000) for name in ("i", "ii", "iv", "v", "xiv")]
-    printed = at_printed_rate(curves_of("v", (30,), (2, 3), 40, 10_000))
+    printed = curves_of("v", (30,), (2, 3), 40, 10_000)._replace(rate=PRINTED_RATE)
     return Settings(tuple(chosen), (2, 3), printed)
 
 
@@ -88,11 +86,8 @@ def at_paper_scale() -> Settings:
     chosen = [curves_of(name, sizes, degrees_of.get(name, degrees), 1000, 100_000) for name in top]
     chosen += [curves_of(name, sizes, (2, 3, 4), 200, 100_000) for name in bottom]
     chosen += [curves_of(name, (10, 20, 30, 60, 90), (2, 3), 200, 100_000) for name in larger]
-    return Settings(tuple(chosen), (2, 3, 4), at_printed_rate(curves_of("v", (30,), (2, 3), 1000, 10_000)))
-
-
-def at_printed_rate(curves: Curves) -> Curves:
-    return curves._replace(rate=PRINTED_RATE)
+    printed = curves_of("v", (30,), (2, 3), 1000, 10_000)._replace(rate=PRINTED_RATE)
+    return Settings(tuple(chosen), (2, 3, 4), printed)
 
 
 SETTINGS = {"quick": at_quick_scale(), "paper": at_paper_scale()}
@@ -125,24 +120,17 @@ def claims(settings: Settings) -> Iterator[Claim]:
         judged = [k for k in settings.judged if k in curves.degrees]
         yield from power_claims(curves, judged, f"{curves.name}/", words, EXPLAINED)
     for curves in settings.larger:
+        why = SHALLOWER if curves.setting == "v" else ""
         for k in curves.degrees:
-            yield Claim(
-                f"{curves.name}/k{k}/degrades",
-                f"({curves.setting}), k = {k}: the exponent is larger for larger n; their difference",
-                None,
-                Region(low=0),
-                partial(degradation, curves, k),
-                explanation=SHALLOWER if curves.setting == "v" else "",
-            )
-    yield Claim(
-        "v/printed-rate",
+            text = f"({curves.setting}), k = {k}: the exponent is larger for larger n; their difference"
+            measure = partial(degradation, curves, k)
+            yield Claim(f"{curves.name}/k{k}/degrades", text, None, Region(low=0), measure, explanation=why)
+    text = (
         f"(v) z^k, width 100, n = {settings.printed.sizes[0]}: learns at the rate {PRINTED_RATE:g} that is printed for "
-        "larger n, or its curve would halt; the fraction of runs",
-        None,
-        Region(low=0.5),
-        partial(learned, settings.printed),
-        explanation="The printed rate is taken for a misprint of 0.01, the rate of the same network in the top row.",
     )
+    text += "larger n, or its curve would halt; the fraction of runs"
+    why = "The printed rate is taken for a misprint of 0.01, the rate of the same network in the top row."
+    yield Claim("v/printed-rate", text, None, Region(low=0.5), partial(learned, settings.printed), explanation=why)
 
 
 def learned(curves: Curves, data: Medians) -> Measured:
@@ -150,7 +138,7 @@ def learned(curves: Curves, data: Medians) -> Measured:
     return fraction(np.isfinite([data[curves, k][:, 0] for k in curves.degrees]))
 
 
-def plot(settings: Settings, data: Medians) -> dict[str, Figure]:
+def plot(settings: Settings, data: Medians) -> Figures:
     """Two rows of six, as in the paper; what was not run is said."""
     figure, axes = panels(2, 6, width=2.3, height=2.5)
     chosen = {curves.name: curves for curves in settings.curves}
@@ -167,7 +155,7 @@ def plot(settings: Settings, data: Medians) -> dict[str, Figure]:
     most = max(settings.smaller, key=lambda curves: len(curves.degrees)).name
     handles, labels = axes.flat[list(TITLES).index(most)].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncol=len(labels))
-    figure.suptitle(f"Median convergence times over {counts} runs, batch 32 (bars: 95%)", fontsize=11)
+    figure.suptitle(f"Median convergence times over {counts} runs, batch 32 (bars: 95%)")
     return {"figure10": figure}
 
 

@@ -13,26 +13,26 @@ product over T of w_i / rms(w), so that Gamma over majority's is near the produc
 Odd k is drawn nowhere: without a bias all coefficients of even degree are 0, and so is the gap.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...analysis.gradients.gaps import majority_gap, weak_gap
 from ...analysis.gradients.population import gradient_by_enumeration
 from ...analysis.gradients.thresholds import gradient_of_threshold
-from ...figures import ink, panels
+from ...figures import Axes, Figures, ink, label_edges, panels
 from ...sweep import Call
 from ..base import Claim, Region
 from ..measures import fraction, largest, median
+from .shared.claims import about
 
 NAMES = {"uniform": "uniform", "gaussian": "Gaussian"}
-LAWS = tuple(NAMES)
+DISTRIBUTIONS = tuple(NAMES)
 DEGREES = (2, 4)
 PAPER_N, ODD = 15, 3
 COMPARABLE = 0.5
@@ -55,7 +55,7 @@ SETTINGS = {
 
 def gaps_of_random_neurons(law: str, n: int, k: int, draws: int, seed: int) -> pd.DataFrame:
     """Gamma of some random neurons, over majority's, and what large n predicts for it."""
-    rng = np.random.default_rng([LAWS.index(law), n, k, seed])
+    rng = np.random.default_rng([DISTRIBUTIONS.index(law), n, k, seed])
     weights = rng.uniform(-1, 1, (draws, n)) if law == "uniform" else rng.normal(size=(draws, n))
     if n <= PAPER_N:
         gradients = gradient_by_enumeration(weights, pl.relu, pl.Uniform(pl.Parity(n, range(k)))).weight
@@ -70,18 +70,17 @@ def gaps_of_random_neurons(law: str, n: int, k: int, draws: int, seed: int) -> p
 def plan(settings: Settings) -> Iterator[Call]:
     """Some draws at a time, for each n, distribution and degree; of odd degree only at the paper's n."""
     for n, draws in settings.draws:
-        for k in (*DEGREES, ODD) if n == PAPER_N else DEGREES:
-            for law in LAWS:
-                for seed in range(draws // CHUNK):
-                    configuration = {"law": law, "n": n, "k": k, "draws": CHUNK, "seed": seed}
-                    yield Call(gaps_of_random_neurons, configuration, seconds=n / 1000)
+        degrees = (*DEGREES, ODD) if n == PAPER_N else DEGREES
+        for k, law, seed in itertools.product(degrees, DISTRIBUTIONS, range(draws // CHUNK)):
+            configuration = {"law": law, "n": n, "k": k, "draws": CHUNK, "seed": seed}
+            yield Call(gaps_of_random_neurons, configuration, seconds=n / 1000)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
     large = max(n for n, _ in settings.draws)
-    cells = [(k, law) for k in DEGREES for law in LAWS]
+    cells = [(k, law) for k in DEGREES for law in DISTRIBUTIONS]
     yield from (comparable(n, k, law) for n, _ in settings.draws for k, law in cells)
-    yield from (zero(law) for law in LAWS)
+    yield from (zero(law) for law in DISTRIBUTIONS)
     yield from (limit(large, k, law) for k, law in cells)
     yield from (positive(large, k, law) for k, law in cells)
 
@@ -90,70 +89,51 @@ def neurons(table: pd.DataFrame, n: int, k: int, law: str) -> pd.DataFrame:
     return table[(table.n == n) & (table.k == k) & (table.law == law)]
 
 
+def of_neurons(n: int, k: int, law: str) -> Callable[..., Claim]:
+    """Makes claims on neurons with random weights."""
+    return about(f"n{n}/k{k}/{law}", f"{NAMES[law]} weights, n = {n}, k = {k}", lambda table: neurons(table, n, k, law))
+
+
 def comparable(n: int, k: int, law: str) -> Claim:
-    return Claim(
-        f"n{n}/k{k}/{law}/comparable",
-        f"{NAMES[law]} weights, n = {n}, k = {k}: the fraction of neurons whose gap is at least half of majority's "
-        "is not negligible",
-        None,
-        Region(low=0.1),
-        lambda table: fraction(neurons(table, n, k, law).gap >= COMPARABLE * majority_gap(n, k).weak),
-    )
+    text = "the fraction of neurons whose gap is at least half of majority's is not negligible"
+    large = lambda drawn: fraction(drawn.gap >= COMPARABLE * majority_gap(n, k).weak)
+    return of_neurons(n, k, law)("comparable", text, Region(low=0.1), large)
 
 
 def zero(law: str) -> Claim:
-    return Claim(
-        f"n{PAPER_N}/k{ODD}/{law}/zero",
-        f"{NAMES[law]} weights, n = {PAPER_N}, k = {ODD}: without a bias the gap is 0 at odd k; the largest gap",
-        None,
-        Region(0, 0),
-        lambda table: largest(neurons(table, PAPER_N, ODD, law).gap.abs()),
-        theory=0.0,
-    )
+    text = "without a bias the gap is 0 at odd k; the largest gap"
+    measure = lambda drawn: largest(drawn.gap.abs())
+    return of_neurons(PAPER_N, ODD, law)("zero", text, Region(0, 0), measure, theory=0.0)
 
 
 def limit(n: int, k: int, law: str) -> Claim:
-    return Claim(
-        f"n{n}/k{k}/{law}/limit",
-        f"{NAMES[law]} weights, n = {n}, k = {k}: the gap is majority's times the product of the {k - 1} "
-        "largest relevant weights over the root mean square; the median quotient (ours)",
-        None,
-        Region(0.95, 1.05),
-        lambda table: median(neurons(table, n, k, law).eval("gap / limit") / majority_gap(n, k).weak),
-        theory=1.0,
-    )
+    text = f"the gap is majority's times the product of the {k - 1} largest relevant weights over the root mean square"
+    quotient = lambda drawn: median(drawn.eval("gap / limit") / majority_gap(n, k).weak)
+    region = Region(0.95, 1.05)
+    return of_neurons(n, k, law)("limit", f"{text}; the median quotient (ours)", region, quotient, theory=1.0)
 
 
 def positive(n: int, k: int, law: str) -> Claim:
-    return Claim(
-        f"n{n}/k{k}/{law}/positive",
-        f"{NAMES[law]} weights, n = {n}, k = {k}: a relevant coordinate stands out in almost all neurons; "
-        "the fraction with a positive gap (ours)",
-        None,
-        Region(low=0.9),
-        lambda table: fraction(neurons(table, n, k, law).gap > 0),
-    )
+    text = "a relevant coordinate stands out in almost all neurons; the fraction with a positive gap (ours)"
+    return of_neurons(n, k, law)("positive", text, Region(low=0.9), lambda drawn: fraction(drawn.gap > 0))
 
 
-def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """One row for each degree, one column for each n; majority's gap as a line."""
     figure, axes = panels(len(DEGREES), len(settings.draws), width=2.9, height=2.1)
     for row, k in zip(axes, DEGREES, strict=True):
         for axis, (n, _) in zip(row, settings.draws, strict=True):
             draw(axis, table, n, k)
     axes[-1, 0].legend(fontsize=7)
-    for axis in axes[:, 0]:
-        axis.set_ylabel("fraction of neurons")
-    for axis in axes[-1]:
-        axis.set_xlabel("Fourier gap $\\Gamma$")
-    figure.suptitle("Exact Fourier gaps of ReLU neurons with random weights", fontsize=11)
+    label_edges(axes, "Fourier gap $\\Gamma$", "fraction of neurons")
+    figure.suptitle("Exact Fourier gaps of ReLU neurons with random weights")
     return {"figure11": figure}
 
 
 def draw(axis: Axes, table: pd.DataFrame, n: int, k: int) -> None:
     """Histograms of both distributions; a few far values do not stretch the axis."""
     majority = majority_gap(n, k).weak
-    shown = {law: neurons(table, n, k, law).gap.to_numpy() for law in LAWS}
+    shown = {law: neurons(table, n, k, law).gap.to_numpy() for law in DISTRIBUTIONS}
     low, high = np.quantile(np.concatenate([*shown.values()]), [0.002, 0.985])
     bins = np.linspace(min(low, 0.0), max(high, 1.3 * majority), 36).tolist()
     for i, (law, each) in enumerate(shown.items()):

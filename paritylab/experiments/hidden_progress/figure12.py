@@ -13,6 +13,7 @@ pi/2 * (1 - k). A learned parity has slope 0 at every point, so that the gap mus
 All gaps are exact: g is a product over coordinates (`gradient_of_sinusoid`).
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,22 +22,20 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jaxtyping import Array
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...analysis.gradients.gaps import majority_gap, weak_gap
 from ...analysis.gradients.population import gradient_of_sinusoid, turns_of
-from ...figures import INKS, ink, panels
+from ...figures import INKS, Axes, Figures, ink, panels
 from ...sweep import Call, Results
-from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import fraction, median
+from .shared.claims import about
 
 N, K, BATCH = 15, 4, 32
 NAMES = {"uniform": "uniform", "gaussian": "Gaussian"}
-LAWS = tuple(NAMES)
+DISTRIBUTIONS = tuple(NAMES)
 DEGREES = (2, 4)
 SHOWN = 10
 """Trials that are drawn, as in the paper."""
@@ -86,17 +85,16 @@ class NeuronParameters(pl.AbstractRecord):
 
 def gaps_of_random_sinusoids(law: str, n: int, k: int, draws: int) -> pd.DataFrame:
     """Gamma of E[y x_i sin(w . x / sqrt(n))] for some random w."""
-    rng = np.random.default_rng([LAWS.index(law), n, k])
+    rng = np.random.default_rng([DISTRIBUTIONS.index(law), n, k])
     weights = rng.uniform(-1, 1, (draws, n)) if law == "uniform" else rng.normal(size=(draws, n))
     slopes = gradient_of_sinusoid(weights / np.sqrt(n), range(k), phase=-np.pi / 2)
     return pd.DataFrame({"draw": np.arange(draws), "gap": weak_gap(slopes.weight, range(k))})
 
 
-def plan(settings: Settings) -> Iterator[Call | Plan]:
-    for k in DEGREES:
-        for law in LAWS:
-            configuration = {"law": law, "n": N, "k": k, "draws": settings.draws}
-            yield Call(gaps_of_random_sinusoids, configuration, {"panel": f"left/k{k}/{law}"}, seconds=0.1)
+def plan(settings: Settings) -> Iterator[Call | pl.Plan]:
+    for k, law in itertools.product(DEGREES, DISTRIBUTIONS):
+        configuration = {"law": law, "n": N, "k": k, "draws": settings.draws}
+        yield Call(gaps_of_random_sinusoids, configuration, {"panel": f"left/k{k}/{law}"}, seconds=0.1)
     for path in PATHS:
         yield pl.plan(
             pl.Uniform(pl.Parity(N, support=range(K))),
@@ -129,72 +127,45 @@ def paths(results: Results) -> pd.DataFrame:
     for path in PATHS:
         rows = curves[curves.panel == f"right/{path.name}"].sort_values("step")
         numbers = np.array(rows.neuron_parameters.tolist())
-        frequency, phase = turns_of(path.activation)
-        gradient = gradient_of_sinusoid(
-            numbers[:, :-1], range(K), bias=numbers[:, -1], frequency=frequency, phase=phase
-        )
+        weights, bias, (frequency, phase) = numbers[:, :-1], numbers[:, -1], turns_of(path.activation)
+        gradient = gradient_of_sinusoid(weights, range(K), bias=bias, frequency=frequency, phase=phase)
         parts.append(rows[["panel", "run", "seed", "step"]].assign(gap=weak_gap(gradient.weight, range(K))))
     return pd.concat(parts)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    for k in DEGREES:
-        for law in LAWS:
-            yield from of_start(k, law)
+    for k, law in itertools.product(DEGREES, DISTRIBUTIONS):
+        yield from of_start(k, law)
     for path in PATHS:
         yield from of_path(path)
 
 
 def of_start(k: int, law: str) -> Iterator[Claim]:
-    panel, words = f"left/k{k}/{law}", f"{NAMES[law]} weights, k = {k}"
-    yield Claim(
-        f"{panel}/positive",
-        f"{words}: the fraction of sinusoids with a positive gap",
-        None,
-        Region(low=0.95),
-        lambda data: fraction(start_of(data, k, law) > 0),
-    )
-    yield Claim(
-        f"{panel}/comparable",
-        f"{words}: the median gap over majority's is of order 1",
-        None,
-        Region(0.25, 4),
-        lambda data: median(start_of(data, k, law) / majority_gap(N, k).weak),
-    )
+    words = f"{NAMES[law]} weights, k = {k}"
+    claim = about(f"left/k{k}/{law}", words, lambda data: start_of(data, k, law))
+    text = "the fraction of sinusoids with a positive gap"
+    yield claim("positive", text, Region(low=0.95), lambda gaps: fraction(gaps > 0))
+    quotient = lambda gaps: median(gaps / majority_gap(N, k).weak)
+    yield claim("comparable", "the median gap over majority's is of order 1", Region(0.25, 4), quotient)
 
 
 def of_path(path: Path) -> Iterator[Claim]:
-    panel = f"right/{path.name}"
-    runs = lambda data: data.along[data.along.panel == panel].groupby("run").gap
-    yield Claim(
-        f"{panel}/positive",
-        f"{path.name}: the gap is positive at the start; the fraction of trials",
-        None,
-        Region(low=0.8),
-        lambda data: fraction(runs(data).first() > 0),
-    )
-    yield Claim(
-        f"{panel}/smaller",
-        f"{path.name}: at the start it is somewhat smaller than majority's; the median quotient",
-        None,
-        Region(0.1, 1),
-        lambda data: median(runs(data).first() / majority_gap(N, K).weak),
-        explanation=FASTER if path.name == "sin-half-pi" else "",
-    )
-    yield Claim(
-        f"{panel}/grows",
-        f"{path.name}: it grows in training; the median of its largest value over its first",
-        None,
-        Region(low=2),
-        lambda data: median(runs(data).max() / runs(data).first()),
-    )
+    panel, why = f"right/{path.name}", FASTER if path.name == "sin-half-pi" else ""
+    claim = about(panel, path.name, lambda data: data.along[data.along.panel == panel].groupby("run").gap)
+    text = "the gap is positive at the start; the fraction of trials"
+    yield claim("positive", text, Region(low=0.8), lambda runs: fraction(runs.first() > 0))
+    text = "at the start it is somewhat smaller than majority's; the median quotient"
+    quotient = lambda runs: median(runs.first() / majority_gap(N, K).weak)
+    yield claim("smaller", text, Region(0.1, 1), quotient, explanation=why)
+    text = "it grows in training; the median of its largest value over its first"
+    yield claim("grows", text, Region(low=2), lambda runs: median(runs.max() / runs.first()))
 
 
 def start_of(data: Gaps, k: int, law: str) -> np.ndarray:
     return data.start[data.start.panel == f"left/k{k}/{law}"].gap.to_numpy(float)
 
 
-def plot(settings: Settings, data: Gaps) -> dict[str, Figure]:
+def plot(settings: Settings, data: Gaps) -> Figures:
     """Two histograms, and two ways to train; majority's gap as a line in each."""
     figure, axes = panels(2, 2, width=3.6, height=2.4)
     for axis, k in zip(axes[:, 0], DEGREES, strict=True):
@@ -204,14 +175,14 @@ def plot(settings: Settings, data: Gaps) -> dict[str, Figure]:
     axes[0, 0].legend(fontsize=7)
     axes[1, 0].set_xlabel("Fourier gap $\\Gamma$ at random weights")
     axes[1, 1].set_xlabel("step of SGD")
-    figure.suptitle(f"Fourier gaps of sinusoidal neurons, n = {N} (dashed: majority; dots: learned)", fontsize=11)
+    figure.suptitle(f"Fourier gaps of sinusoidal neurons, n = {N} (dashed: majority; dots: learned)")
     return {"figure12": figure}
 
 
 def draw_start(axis: Axes, data: Gaps, k: int) -> None:
     """Histograms of both distributions."""
     majority = majority_gap(N, k).weak
-    shown = {law: start_of(data, k, law) for law in LAWS}
+    shown = {law: start_of(data, k, law) for law in DISTRIBUTIONS}
     bins = np.linspace(0, max(np.quantile(np.concatenate([*shown.values()]), 0.985), 1.3 * majority), 45).tolist()
     for i, (law, gaps) in enumerate(shown.items()):
         axis.hist(gaps, bins=bins, histtype="step", label=f"{NAMES[law]} weights", **ink(i))

@@ -14,30 +14,19 @@ before it.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from ...figures import INKS, panels
-from ...sweep import Results
+from ...figures import INKS, Figures, label_edges, panels
 from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import fraction
+from .shared import progress
 from .shared.curves import PLATEAU
-from .shared.measures import median_within
-from .shared.progress import CASES, RED, Case, K, N, draw_weights, drawn_seed, milestones, noise_band
+from .shared.progress import CASES, RED, Case, K, N, Runs, flat, leaves, of_milestones, read as read
 
-
-@dataclass(frozen=True)
-class Settings:
-    seeds: int
-
-
-SETTINGS = {"quick": Settings(seeds=16), "paper": Settings(seeds=100)}
+SETTINGS = {"quick": progress.Settings(seeds=16), "paper": progress.Settings(seeds=100)}
 
 LATE = (
     "Noise adds up like sigma sqrt(t / batch) and drift like beta t, so that drift wins only after a time of the order "
@@ -47,67 +36,31 @@ LATE = (
 )
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: progress.Settings) -> Iterator[Plan]:
     for case in CASES:
         yield from case.plans(settings.seeds)
 
 
-class Data(NamedTuple):
-    curves: dict[str, pd.DataFrame]
-    """By case."""
-    milestones: dict[str, pd.DataFrame]
-    """Of the seeds that learn, by case."""
-
-
-def read(settings: Settings, results: Results) -> Data:
-    curves = {str(name): rows for name, rows in results.curves().groupby("panel")}
-    return Data(curves, {name: milestones(rows) for name, rows in curves.items()})
-
-
-def claims(settings: Settings) -> Iterator[Claim]:
+def claims(settings: progress.Settings) -> Iterator[Claim]:
+    text = f"just before the error is below {PLATEAU}, rho is above what 95% of the controls have at that step"
+    above = lambda runs: fraction(runs.before_drop > 1)
     for case in CASES:
-        yield from of_case(case)
+        yield flat(case)
+        yield of_milestones(case)("distinguishable", f"{text}; the fraction of seeds", Region(low=0.5), above)
+        yield leaves(case, LATE if case.name != "neuron/B512" else "")
 
 
-def of_case(case: Case) -> Iterator[Claim]:
-    yield Claim(
-        f"{case.name}/flat",
-        f"{case.words}: half-way to learning, the error is that of chance; its median over seeds",
-        None,
-        Region(0.45, 0.55),
-        lambda data: median_within(data.milestones[case.name].error, 1.0),
-    )
-    yield Claim(
-        f"{case.name}/distinguishable",
-        f"{case.words}: just before the error is below {PLATEAU}, rho is above what 95% of the controls have at that "
-        "step; the fraction of seeds",
-        None,
-        Region(low=0.5),
-        lambda data: fraction(data.milestones[case.name].before_drop > 1),
-    )
-    yield Claim(
-        f"{case.name}/leaves",
-        f"{case.words}: a relevant weight leaves the noise band for good long before the error drops; the median of "
-        "the one step as a fraction of the other",
-        None,
-        Region(high=0.75),
-        lambda data: median_within(data.milestones[case.name].leaves, 1.0),
-        explanation=LATE if case.name != "neuron/B512" else "",
-    )
-
-
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: progress.Settings, data: Runs) -> Figures:
     """Two panels for each case: loss and rho above the weights."""
     figure, axes = panels(4, 3, width=3.2, height=1.7)
     for i, case in enumerate(CASES):
         rows = slice(2 * (i // 3), 2 * (i // 3) + 2)
         draw(axes[rows, i % 3], case, data.curves[case.name])
+    label_edges(axes[1::2], y="weights")
     for axis in axes[1::2].flat:
         axis.set_xlabel("step")
     for axis in axes[0::2, 0]:
         axis.set_ylabel("loss", color=INKS[0])
-    for axis in axes[1::2, 0]:
-        axis.set_ylabel("weights")
     figure.suptitle(
         f"Learning the parity of {K} out of {N} bits: red, dashed: progress measure $\\rho$ (grey: noise band);\n"
         "coloured weights: relevant coordinates (one colour a neuron in the network); grey weights: all others",
@@ -118,13 +71,11 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
 
 def draw(axes: np.ndarray, case: Case, curves: pd.DataFrame) -> None:
     """One run of a case."""
-    run = curves[(curves.labels == "parity") & (curves.seed == drawn_seed(curves))]
-    band = noise_band(curves)
+    run, band = progress.drawn_run(curves, axes), progress.noise_band(curves)
     shown = band[band.index <= run.step.max()]
     loss, weights = axes
     loss.plot(run.step, run.fresh_loss, color=INKS[0], linewidth=1.2)
-    loss.set_ylim(0, 1.25)
-    loss.set_title(case.words)
+    loss.set(ylim=(0, 1.25), title=case.words)
     measure_axis = loss.twinx()
     measure_axis.grid(False)
     loss.set_zorder(measure_axis.get_zorder() + 1)  # the loss stays visible before the band
@@ -133,7 +84,4 @@ def draw(axes: np.ndarray, case: Case, curves: pd.DataFrame) -> None:
     measure_axis.plot(run.step, run.progress, "--", color=RED, linewidth=1.2)
     measure_axis.set_ylabel("$\\rho$", color=RED)
     measure_axis.set_ylim(0, None)
-    draw_weights(weights, run, band)
-    for axis in axes:
-        axis.set_xlim(0, run.step.max())
-        axis.xaxis.set_major_locator(MaxNLocator(5))
+    progress.draw_weights(weights, run, band)

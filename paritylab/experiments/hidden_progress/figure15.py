@@ -8,38 +8,21 @@ decay, are those of `finite_samples`, at quick scale with n = 30. The runs at th
 Without decay none of the three sizes is learned within the steps of the quick scale, though all are fitted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
-from ...figures import panels
-from ..base import Claim, Measured, Region
-from ..measures import fraction
-from .shared.finite_samples import (
-    K,
-    Samples,
-    Settings,
-    draw,
-    draw_legend,
-    learned_of,
-    plan as plan,
-    read as read,
-)
-from .shared.measures import median_within
+from ...figures import Figures, panels
+from ..base import Claim, Region
+from .shared import finite_samples as samples
+from .shared.claims import about
+from .shared.finite_samples import K, Samples, Settings, plan as plan, read as read
 
+SAMPLES, DECAYS = (10_000, 3000, 2000, 1500, 800, 300), (0.0, 0.001, 0.003, 0.01, 0.03, 0.1)
 SETTINGS = {
     "quick": Settings(30, (1000, 500, 200), (0.0, 0.01, 0.1), seeds=12, steps=20_000, record_every=100),
-    "paper": Settings(
-        50,
-        (10_000, 3000, 2000, 1500, 800, 300),
-        (0.0, 0.001, 0.003, 0.01, 0.03, 0.1),
-        seeds=25,
-        steps=200_000,
-        record_every=200,
-        lanes=128,
-    ),
+    "paper": Settings(50, SAMPLES, DECAYS, seeds=25, steps=200_000, record_every=200, lanes=128),
 }
 GOOD_DECAY = 0.01
 MIDDLE = {30: 500, 50: 1500}
@@ -49,76 +32,40 @@ MIDDLE = {30: 500, 50: 1500}
 def claims(settings: Settings) -> Iterator[Claim]:
     large, middle, small = settings.samples[0], MIDDLE[settings.n], settings.samples[-1]
     least, most = settings.decays[0], settings.decays[-1]
-    yield Claim(
-        "large/together",
-        f"m = {large:,}, decay {GOOD_DECAY}: no gap; the time to zero test error over that to zero train error, "
-        "median over seeds",
-        None,
-        Region(high=2),
-        lambda data: quotient(at(data.runs, large, GOOD_DECAY)),
+    text = "no gap; the time to zero test error over that to zero train error, median over seeds"
+    yield of_runs("large", large, GOOD_DECAY)("together", text, Region(high=2), samples.quotient)
+    claim, text = (of_runs("middle", middle, GOOD_DECAY), "groks; the same quotient, median over the seeds that learn")
+    yield claim("groks", text, Region(low=2), lambda runs: samples.quotient(samples.learned_of(runs)))
+    text = f"m = {small:,}: too small at every decay; the largest fraction of seeds that learn"
+    learns = lambda data: max(samples.learned(at(data.runs, small, decay)) for decay in settings.decays)
+    yield Claim("small/fails", text, None, Region(high=0.25), learns)
+    yield claim("with-decay", "learns; the fraction of seeds", Region(low=0.5), samples.learned)
+    claim, text = (
+        of_runs("middle", middle, least),
+        "fits its sample and does not learn; the fraction of seeds that learn",
     )
-    yield Claim(
-        "middle/groks",
-        f"m = {middle:,}, decay {GOOD_DECAY}: groks; the same quotient, median over the seeds that learn",
-        None,
-        Region(low=2),
-        lambda data: quotient(learned_of(at(data.runs, middle, GOOD_DECAY))),
-    )
-    yield Claim(
-        "small/fails",
-        f"m = {small:,}: too small at every decay; the largest fraction of seeds that learn",
-        None,
-        Region(high=0.25),
-        lambda data: max(finite(at(data.runs, small, decay).test_time) for decay in settings.decays),
-    )
-    yield Claim(
-        "middle/with-decay",
-        f"m = {middle:,}, decay {GOOD_DECAY}: learns; the fraction of seeds",
-        None,
-        Region(low=0.5),
-        lambda data: finite(at(data.runs, middle, GOOD_DECAY).test_time),
-    )
-    yield Claim(
-        "middle/without-decay",
-        f"m = {middle:,}, decay {least:g}: fits its sample and does not learn; the fraction of seeds that learn",
-        None,
-        Region(high=0.25),
-        lambda data: finite(at(data.runs, middle, least).test_time),
-    )
-    yield Claim(
-        "middle/fits-without-decay",
-        f"m = {middle:,}, decay {least:g}: the fraction of seeds that fit their sample",
-        None,
-        Region(low=0.5),
-        lambda data: finite(at(data.runs, middle, least).train_time),
-    )
-    yield Claim(
-        "decay-too-large",
-        f"decay {most}: the network does not even fit its sample, at any m; the largest fraction of seeds that do",
-        None,
-        Region(high=0.25),
-        lambda data: max(finite(at(data.runs, m, most).train_time) for m in settings.samples),
-    )
+    yield claim("without-decay", text, Region(high=0.25), samples.learned)
+    yield claim("fits-without-decay", "the fraction of seeds that fit their sample", Region(low=0.5), samples.fitted)
+    text = "the network does not even fit its sample, at any m; the largest fraction of seeds that do"
+    fits = lambda data: max(samples.fitted(at(data.runs, m, most)) for m in settings.samples)
+    yield Claim("decay-too-large", f"decay {most}: {text}", None, Region(high=0.25), fits)
+
+
+def of_runs(which: str, m: int, decay: float) -> Callable[..., Claim]:
+    """Makes claims on the runs with one m and decay."""
+    return about(which, f"m = {m:,}, decay {decay:g}", lambda data: at(data.runs, m, decay))
 
 
 def at(table: pd.DataFrame, m: int, decay: float) -> pd.DataFrame:
     return table[(table.m == m) & np.isclose(table.decay, decay)]
 
 
-def finite(times: "pd.Series[float]") -> Measured:
-    return fraction(np.isfinite(times))
-
-
-def quotient(runs: pd.DataFrame) -> Measured:
-    return median_within(runs.test_time / runs.train_time)
-
-
-def plot(settings: Settings, data: Samples) -> dict[str, Figure]:
+def plot(settings: Settings, data: Samples) -> Figures:
     """Rows by decay, columns by m, as in the paper."""
     figure, axes = panels(len(settings.decays), len(settings.samples), width=2.4, height=1.7)
     for row, decay in zip(axes, settings.decays, strict=True):
         for axis, m in zip(row, settings.samples, strict=True):
-            draw(axis, at(data.curves, m, decay), at(data.runs, m, decay))
+            samples.draw(axis, at(data.curves, m, decay), at(data.runs, m, decay))
             axis.set_xlim(settings.record_every, settings.steps)
             axis.label_outer()
         row[0].set_ylabel(f"$\\lambda$ = {decay:g}\nerror")
@@ -126,6 +73,6 @@ def plot(settings: Settings, data: Samples) -> dict[str, Figure]:
         axis.set_title(f"m = {m:,}")
     for axis in axes[-1]:
         axis.set_xlabel("step")
-    draw_legend(axes[0, -1])
-    figure.suptitle(f"({settings.n}, {K})-parity: sample size m against weight decay $\\lambda$", fontsize=11)
+    samples.draw_legend(axes[0, -1])
+    figure.suptitle(f"({settings.n}, {K})-parity: sample size m against weight decay $\\lambda$")
     return {"figure15": figure}

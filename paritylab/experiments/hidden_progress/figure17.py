@@ -11,17 +11,17 @@ until it is below 0.1, and the error when a quarter of the latter has passed.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import panels
+from ...figures import Figures, label_edges, panels
 from ...statistics import bootstrap_interval, quantile
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
-from .shared.curves import DROPPED, PLATEAU, Panel, TrainingCurves, draw_curves, plateau, read as read
+from .shared.claims import about
+from .shared.curves import DROPPED, TIME_ON_PLATEAU, Panel, TrainingCurves, draw_curves, plateau, read as read
 from .shared.measures import median_within
 
 CUBIC, RELU = "$z^3$", "ReLU"
@@ -67,98 +67,57 @@ FASTER_AND_FASTER = (
 )
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for each in settings.panels:
         steps = settings.wide_steps if each.number == "vi" else settings.steps
         yield each.plan(seeds=settings.seeds, steps=steps, record_every=settings.record_every)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    fraction = (
-        f"the median over seeds of the time until the error is below {PLATEAU}, as a fraction of the time until it is "
-        f"below {DROPPED}"
-    )
+    fraction = f"the median over seeds of {TIME_ON_PLATEAU}"
     quarter = f"the median over seeds of the error at a quarter of the time until it is below {DROPPED}"
-    yield Claim(
-        f"{WIDE.name}/no-plateau",
-        f"{WIDE.words}: there is no plateau; {fraction}",
-        None,
-        Region(high=0.5),
-        plateau(WIDE.name),
-        explanation=FASTER_AND_FASTER,
-    )
-    yield Claim(
-        f"{WIDE.name}/early",
-        f"{WIDE.words}: progress is seen early; {quarter}",
-        None,
-        Region(high=0.45),
-        lambda curves: early(curves, WIDE),
-    )
-    yield Claim(
-        f"{RECTIFIED.name}/plateau",
-        f"{RECTIFIED.words}: there is a plateau; {fraction}",
-        None,
-        Region(low=0.5),
-        plateau(RECTIFIED.name),
-    )
-    yield Claim(
-        f"{RECTIFIED.name}/late",
-        f"{RECTIFIED.words}: no progress is seen early; {quarter}",
-        None,
-        Region(low=0.45),
-        lambda curves: early(curves, RECTIFIED),
-    )
-    yield Claim(
-        "wider",
-        "z^3 at batch 1024: the plateau shrinks with the width; its fraction at width 10 less that at 1000",
-        None,
-        Region(low=0),
-        lambda curves: difference(fractions(curves, NARROW), fractions(curves, WIDE)),
-    )
-    yield Claim(
-        "larger-batch",
-        "z^3 of width 1000: the plateau shrinks with the batch; its fraction at batch 32 less that at 1024",
-        None,
-        Region(low=0),
-        lambda curves: difference(fractions(curves, WIDE_SMALL_BATCH), fractions(curves, WIDE)),
-    )
+    claim = about(WIDE.name, WIDE.words)
+    text, why = f"there is no plateau; {fraction}", FASTER_AND_FASTER
+    yield claim("no-plateau", text, Region(high=0.5), plateau(WIDE.name), explanation=why)
+    yield claim("early", f"progress is seen early; {quarter}", Region(high=0.45), partial(early, WIDE))
+    claim = about(RECTIFIED.name, RECTIFIED.words)
+    yield claim("plateau", f"there is a plateau; {fraction}", Region(low=0.5), plateau(RECTIFIED.name))
+    yield claim("late", f"no progress is seen early; {quarter}", Region(low=0.45), partial(early, RECTIFIED))
+    text = "z^3 at batch 1024: the plateau shrinks with the width; its fraction at width 10 less that at 1000"
+    yield Claim("wider", text, None, Region(low=0), partial(difference, NARROW, WIDE))
+    text = "z^3 of width 1000: the plateau shrinks with the batch; its fraction at batch 32 less that at 1024"
+    yield Claim("larger-batch", text, None, Region(low=0), partial(difference, WIDE_SMALL_BATCH, WIDE))
 
 
-def fractions(curves: TrainingCurves, panel: Panel) -> np.ndarray:
-    """How much of the time until its drop each run was on the plateau."""
-    return curves.plateaus[curves.plateaus.panel == panel.name].fraction.to_numpy()
-
-
-def early(curves: TrainingCurves, panel: Panel) -> Measured:
+def early(panel: Panel, curves: TrainingCurves) -> Measured:
     """Of the runs whose error dropped: the error at the last record up to a quarter of the time until then."""
     records = curves.of(panel.name)
     quarter = records.run.map(curves.plateaus.dropped_at.astype(float) / 4)
     return median_within(records[records.step <= quarter].sort_values("step").groupby("run").fresh_error.last(), 1.0)
 
 
-def difference(first: np.ndarray, second: np.ndarray) -> Measured:
-    """Of the medians of two independent samples; the interval is a bootstrap of each."""
-    ends = [bootstrap_interval(sample, middle) for sample in (first, second)]
-    value = middle(first) - middle(second)
+def difference(first: Panel, second: Panel, curves: TrainingCurves) -> Measured:
+    """Of the median fractions of time on the plateau, of independent runs; the interval is a bootstrap of each."""
+    plateaus = curves.plateaus.set_index("panel").fraction
+    samples = [plateaus[plateaus.index == panel.name].to_numpy() for panel in (first, second)]
+    middles = [quantile(sample, 0.5) for sample in samples]
+    (low, high), (other_low, other_high) = (
+        bootstrap_interval(sample, lambda s: quantile(s, 0.5)) for sample in samples
+    )
+    value = middles[0] - middles[1]
     # Errors of independent samples add in squares.
-    low = value - np.hypot(middle(first) - ends[0][0], ends[1][1] - middle(second))
-    high = value + np.hypot(ends[0][1] - middle(first), middle(second) - ends[1][0])
-    return Measured(value, (float(low), float(high)))
+    below = np.hypot(middles[0] - low, other_high - middles[1])
+    above = np.hypot(high - middles[0], middles[1] - other_low)
+    return Measured(value, (float(value - below), float(value + above)))
 
 
-def middle(values: np.ndarray) -> float:
-    return quantile(values, 0.5)
-
-
-def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
+def plot(settings: Settings, curves: TrainingCurves) -> Figures:
     """A row for each network, a column for each batch size."""
     figure, axes = panels(len(settings.networks), len(settings.batches), width=3.0, height=1.9)
     for axis, each in zip(axes.flat, settings.panels, strict=True):
         draw_curves(axis, curves.of(each.name))
         axis.set_title(f"({each.number}) {each.title}, batch {each.batch}, rate {each.rate:g}")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("error on fresh points")
-    for axis in axes[-1]:
-        axis.set_xlabel("step")
-    figure.suptitle("Wide networks of $z^3$ units: no plateau at large batches\n(bold: seed 0; thin: further seeds)")
+    label_edges(axes, "step", "error on fresh points")
+    title = "Wide networks of $z^3$ units: no plateau at large batches\n(bold: seed 0; thin: further seeds)"
+    figure.suptitle(title, fontsize="large")
     return {"figure17": figure}

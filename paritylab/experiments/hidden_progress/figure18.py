@@ -23,14 +23,12 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 import paritylab as pl
 
 from ...cube import cube
-from ...figures import ink, panels
+from ...figures import Axes, Figures, ink, label_edges, panels
 from ...networks.activations import Activation
 from ...networks.base import outputs
 from ...sweep import Call
@@ -48,6 +46,10 @@ NAMES = {
 }
 NEURONS = tuple(NAMES)
 MLPS = {"relu": "ReLU, width k", "Power": "$z^k$, width k"}
+PERIOD = (
+    "Its period is 2, so that it has one value at all of k, k - 2, ..., -k. With period 4 (or with the "
+    "input halved, as the paper's factor of 2 suggests) it passes through them, which the other claims show."
+)
 CUBE = 8
 """Coordinates of the cube on which whole networks are compared with the parity; k is at most this there."""
 FAR, STEP = 60, 0.125
@@ -70,7 +72,7 @@ def at(activation: str, k: int, z: Float[np.ndarray, " points"]) -> Float[np.nda
 
 def made(activation: str, k: int) -> Activation:
     """An activation by its name in the package; ReLU has no degree."""
-    found = getattr(pl, activation)
+    found = getattr(pl.networks, activation)
     return found(k) if isinstance(found, type) else found
 
 
@@ -138,39 +140,24 @@ def plan(settings: Settings) -> Iterator[Call]:
 def claims(settings: Settings) -> Iterator[Claim]:
     """The largest distance over all degrees."""
     for name, words in NAMES.items():
-        yield nothing(
-            name, "points", "off_points", f"{words}: passes through the k + 1 points of the parity; the distance"
-        )
+        text = f"{words}: passes through the k + 1 points of the parity; the distance"
+        yield nothing(name, "points", "off_points", text)
     for name in ("TriangleWave", "Sinusoid"):
-        yield nothing(
-            name, "wave", "off_wave", f"{NAMES[name]}: goes on with +1 and -1 in turn at k + 2i for all i; the distance"
-        )
-    yield Claim(
-        "Zigzag/pieces",
-        "k-zigzag: k linear pieces; the number less k",
-        None,
-        Region(0, 0),
-        lambda table: largest((table.pieces - table.k)[table.which == "Zigzag"].dropna().abs()),
-        theory=0.0,
-    )
+        text = f"{NAMES[name]}: goes on with +1 and -1 in turn at k + 2i for all i; the distance"
+        yield nothing(name, "wave", "off_wave", text)
+    pieces = lambda table: largest((table.pieces - table.k)[table.which == "Zigzag"].dropna().abs())
+    text = "k-zigzag: k linear pieces; the number less k"
+    yield Claim("Zigzag/pieces", text, None, Region(0, 0), pieces, theory=0.0)
     differences = "oscillating polynomial: differences of order k + 1 are 0"
     yield nothing("OscillatingPolynomial", "degree", "beyond_degree", differences)
     period = "infinite zigzag: changes sign when moved by 2 (period 4)"
     yield nothing("TriangleWave", "period", "off_half_period", period)
     for name, words in {**{name: f"one neuron, {words}" for name, words in NAMES.items()}, **MLPS}.items():
-        yield nothing(
-            name, "network", "mistakes", f"{words}: is the parity on the whole cube; the mistakes", Region(0, 0)
-        )
-    yield Claim(
-        "printed-wave/points",
-        "the infinite zigzag as printed, through (2i, +1) and (2i + 1, -1), passes through the points of the "
-        "parity; the distance",
-        0.0,
-        EXACT,
-        lambda table: largest(table[table.which == "printed"].off_points),
-        explanation="Its period is 2, so that it has one value at all of k, k - 2, ..., -k. With period 4 (or with the "
-        "input halved, as the paper's factor of 2 suggests) it passes through them, which the other claims show.",
-    )
+        text = f"{words}: is the parity on the whole cube; the mistakes"
+        yield nothing(name, "network", "mistakes", text, Region(0, 0))
+    text = "the infinite zigzag as printed, through (2i, +1) and (2i + 1, -1), passes through the points of the parity"
+    distance = lambda table: largest(table[table.which == "printed"].off_points)
+    yield Claim("printed-wave/points", f"{text}; the distance", 0.0, EXACT, distance, explanation=PERIOD)
 
 
 def nothing(which: str, name: str, column: str, statement: str, region: Region = EXACT) -> Claim:
@@ -179,7 +166,7 @@ def nothing(which: str, name: str, column: str, statement: str, region: Region =
     return Claim(f"{which}/{name}", statement, None, region, measure, theory=0.0)
 
 
-def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """All families, some degrees of each; dots where they meet the parity."""
     figure, axes = panels(2, 3, width=2.9, height=2.1)
     titles = {"relu": "ReLU", "Power": "$z^k$", **NAMES}
@@ -187,14 +174,11 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     for axis, name in zip(axes.flat, titles, strict=True):
         draw(axis, name, degrees.get(name, SHOWN))
         axis.set_title(titles[name])
-    for axis in axes[:, 0]:
-        axis.set_ylabel("activation $\\sigma(z)$")
-    for axis in axes[-1]:
-        axis.set_xlabel("z")
+    label_edges(axes, "z", "activation $\\sigma(z)$")
     for i, k in enumerate(SHOWN):
         axes[0, 0].plot([], [], linewidth=1.2, label=f"k = {k}", **ink(i))
     axes[0, 0].legend(loc="upper left", title="in the other panels")
-    figure.suptitle("Activations (dots: the parity of k signs as a function of their sum)", fontsize=11)
+    figure.suptitle("Activations (dots: the parity of k signs as a function of their sum)")
     return {"figure18": figure}
 
 
@@ -205,10 +189,10 @@ def draw(axis: Axes, name: str, degrees: tuple[int, ...]) -> None:
     if not degrees:
         axis.plot(z, at(name, 1, z), linewidth=1.2, color="0.2")
     for k in degrees:
-        look = ink(SHOWN.index(k))
-        axis.plot(z, at(name, k, z), linewidth=1.2, **look)
+        style = ink(SHOWN.index(k))
+        axis.plot(z, at(name, k, z), linewidth=1.2, **style)
         if name in NEURONS:
             s = np.arange(-k, k + 1, 2)
-            axis.plot(s, parity_of_sum(k, s), "o", color=look["color"], markersize=3.5)
+            axis.plot(s, parity_of_sum(k, s), "o", color=style["color"], markersize=3.5)
     axis.set_ylim((-1.6, 2.6) if reach > 2 else (-2.2, 4.2))
     axis.xaxis.set_major_locator(MaxNLocator(7, integer=True))

@@ -12,23 +12,11 @@ sin(pi z / 2 + shift) it is 39 of 40, in 330 steps (median). The unscaled one is
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matplotlib.figure import Figure
-
 import paritylab as pl
 
-from ...figures import panels
-from ...training.plans import Plan
-from ..base import Claim, Region
-from .shared.curves import (
-    TIME_ON_PLATEAU,
-    Panel,
-    TrainingCurves,
-    draw_curves,
-    learned,
-    name_lines,
-    plateau,
-    read as read,
-)
+from ...figures import Figures, panels
+from ..base import Claim
+from .shared.curves import Panel, TrainingCurves, draw_curves, name_lines, of_learning, of_plateau, read as read
 
 N, K = 50, 3
 
@@ -53,7 +41,7 @@ PANELS = (
 )
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     """Online SGD with hinge loss; the error on fresh points is recorded."""
     for panel in PANELS:
         yield panel.plan(seeds=settings.seeds, steps=settings.steps, record_every=settings.record_every)
@@ -61,25 +49,12 @@ def plan(settings: Settings) -> Iterator[Plan]:
 
 def claims(settings: Settings) -> Iterator[Claim]:
     """The figure shows that each way of training learns, and that its curve is flat for a long time, then falls."""
-    for panel in PANELS:
-        yield Claim(
-            f"{panel.name}/learns",
-            f"{panel.words}: learns the parity of 3 out of 50 bits; the fraction of seeds that do",
-            None,
-            Region(low=0.5),
-            learned(panel.name),
-        )
-    for panel in PANELS:
-        yield Claim(
-            f"{panel.name}/plateau",
-            f"{panel.words}: the plateau is longer than the drop; the median over seeds of {TIME_ON_PLATEAU}",
-            None,
-            Region(low=0.5),
-            plateau(panel.name),
-        )
+    text = "learns the parity of 3 out of 50 bits; the fraction of seeds that do"
+    yield from (of_learning(panel.name, panel.words, text) for panel in PANELS)
+    yield from (of_plateau(panel.name, panel.words) for panel in PANELS)
 
 
-def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
+def plot(settings: Settings, curves: TrainingCurves) -> Figures:
     """One panel per setting, in the paper's order."""
     figure, axes = panels(2, 4)
     for axis, panel in zip(axes.flat, PANELS, strict=False):
@@ -90,5 +65,5 @@ def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
     for axis in (*axes[-1], axes[0, -1]):
         axis.set_xlabel("step")
     name_lines(axes[-1, -1])
-    figure.suptitle(f"Learning the parity of {K} out of {N} bits: a long plateau, then a sudden drop", fontsize=11)
+    figure.suptitle(f"Learning the parity of {K} out of {N} bits: a long plateau, then a sudden drop")
     return {"figure1-left": figure}

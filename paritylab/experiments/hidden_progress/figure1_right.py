@@ -13,25 +13,13 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from ...figures import panels
+from ...figures import Figures, one_panel
 from ...statistics import power_law
-from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import UNKNOWN, bootstrap
-from .shared.medians import (
-    RESAMPLES,
-    Curves,
-    Medians,
-    draw_medians,
-    known,
-    plan_curves,
-    power_claims,
-    read_curves,
-    relu_100,
-)
+from .shared import medians
+from .shared.medians import RESAMPLES, Curves, Medians, plan as plan, power_claims, read as read, relu_100
 
 
 @dataclass(frozen=True)
@@ -47,34 +35,22 @@ SETTINGS = {
 }
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
-    yield from plan_curves([settings.curves])
-
-
-def read(settings: Settings, results: Results) -> Medians:
-    return read_curves([settings.curves], results.table())
-
-
 def claims(settings: Settings) -> Iterator[Claim]:
     """Powers of n, larger ones for larger k, and nothing like an exponential law.
 
     Four medians of 40 runs, at quick scale, cannot tell a power of n from an exponential law.
     """
     yield from power_claims(settings.curves, settings.judged)
+    misfit = "the misfit of the best power law over that of the best exponential one (root mean squares of logarithms)"
     for k in settings.judged[1:]:
-        yield Claim(
-            f"k{k}/power",
-            f"k = {k}: the time is closer to a power of n than to an exponential law, as random search would have; "
-            "the misfit of the best power law over that of the best exponential one (root mean squares of logarithms)",
-            None,
-            Region(high=1),
-            partial(misfits, settings.curves, k),
-        )
+        text = f"k = {k}: the time is closer to a power of n than to an exponential law, as random search would have"
+        measure = partial(misfits, settings.curves, k)
+        yield Claim(f"k{k}/power", f"{text}; {misfit}", None, Region(high=1), measure)
 
 
 def misfits(curves: Curves, k: int, data: Medians) -> Measured:
     """Misfit of the power law over misfit of the exponential law, over all sizes before the curve halts."""
-    count = known(data[curves, k])
+    count = medians.known(data[curves, k])
     if count < 3:
         return UNKNOWN
     sizes = np.array(curves.sizes[:count], float)
@@ -90,14 +66,11 @@ def misfit(x: np.ndarray, times: np.ndarray) -> float:
     return float(np.sqrt(np.mean((np.log(medians / law.constant) - law.exponent * np.log(x)) ** 2)))
 
 
-def plot(settings: Settings, data: Medians) -> dict[str, Figure]:
+def plot(settings: Settings, data: Medians) -> Figures:
     """One line per degree."""
-    figure, axes = panels(1, 1, width=4.8, height=3.4)
-    draw_medians(axes[0, 0], settings.curves, data, (10, 15, 20, 30, 40))
-    axes[0, 0].set_ylabel("median convergence time (steps)")
-    axes[0, 0].set_title(
-        "(ii) ReLU, width 100, batch 32, rate 1\n"
-        f"medians over {settings.curves.seeds} runs; slopes grow with k (bars: 95%)"
-    )
-    axes[0, 0].legend(loc="upper left", bbox_to_anchor=(1.01, 1))
+    figure, axis = one_panel(width=4.8, height=3.4)
+    medians.draw_medians(axis, settings.curves, data, (10, 15, 20, 30, 40))
+    words = f"medians over {settings.curves.seeds} runs; slopes grow with k (bars: 95%)"
+    axis.set(ylabel="median convergence time (steps)", title=f"(ii) ReLU, width 100, batch 32, rate 1\n{words}")
+    axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1))
     return {"figure1-right": figure}

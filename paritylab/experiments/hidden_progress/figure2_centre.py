@@ -12,6 +12,7 @@ bootstrap over initializations. For the path the same is asked of the time at wh
 below one half.
 """
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -20,16 +21,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS, panels
+from ...figures import INKS, Axes, Figures, panels
 from ...networks.base import Recipe
 from ...statistics import intraclass_correlation
 from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap
 
@@ -73,7 +71,7 @@ PANELS = (
 )
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     """One plan per sequence of batches."""
     for panel in PANELS:
         inits, batches = settings.grids[panel.name]
@@ -105,28 +103,20 @@ def read(settings: Settings, results: Results) -> Data:
     table, losses = results.table(), results.curves()
     low = losses[losses.fresh_loss < LOSS].groupby("run").step.min()
     table = table.assign(time=table.converged_at, path=table.run.map(low))
-    wide = lambda panel, name: table[table.panel == panel].pivot(index="seed", columns="sequence", values=name)
-    return Data(
-        {
-            (panel.name, name): wide(panel.name, name).to_numpy(float, na_value=np.inf)
-            for panel in PANELS
-            for name in ("time", "path")
-        },
-        losses,
-    )
+    times = {}
+    for panel, name in itertools.product(PANELS, ("time", "path")):
+        wide = table[table.panel == panel.name].pivot(index="seed", columns="sequence", values=name)
+        times[panel.name, name] = wide.to_numpy(float, na_value=np.inf)
+    return Data(times, losses)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
     for panel in PANELS:
         for name, what in (("time", "the convergence time"), ("path", f"the time until the loss is below {LOSS:g}")):
-            yield Claim(
-                f"{panel.name}/{name}",
-                f"({panel.name}) {panel.words}: {what} depends on the initialization more than on the batches; the "
-                "part of the variance of its ranks that the initialization explains",
-                None,
-                Region(low=0.5),
-                partial(explained, panel.name, name),
-            )
+            text = f"({panel.name}) {panel.words}: {what} depends on the initialization more than on the batches; the "
+            text += "part of the variance of its ranks that the initialization explains"
+            measure = partial(explained, panel.name, name)
+            yield Claim(f"{panel.name}/{name}", text, None, Region(low=0.5), measure)
 
 
 def explained(panel: str, name: str, data: Data) -> Measured:
@@ -137,7 +127,7 @@ def explained(panel: str, name: str, data: Data) -> Measured:
     return bootstrap(rankdata(times, axis=None).reshape(times.shape), intraclass_correlation, RESAMPLES)
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> Figures:
     """Losses of some initializations, each in its colour, and below the times of all."""
     figure, axes = panels(2, len(PANELS), width=3.0, height=2.3)
     for (above, below), panel in zip(axes.T, PANELS, strict=True):
@@ -146,11 +136,8 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
         above.set_title(f"({panel.name}) {panel.words}")
     axes[0, 0].set_ylabel("hinge loss on fresh points")
     axes[1, 0].set_ylabel("convergence time (steps)")
-    figure.suptitle(
-        f"One colour is one initialization, met by several sequences of batches (n = {N}, k = {K}, batch {BATCH}, "
-        f"rate {RATE:g})",
-        fontsize=11,
-    )
+    where = f"n = {N}, k = {K}, batch {BATCH}, rate {RATE:g}"
+    figure.suptitle(f"One colour is one initialization, met by several sequences of batches ({where})")
     return {"figure2-centre": figure}
 
 

@@ -1,17 +1,17 @@
 """Figure 2, left, of hidden-progress: histograms of the convergence time over a million random trials.
 
-No run gets lucky: none learns near t = 0, or in much less than the median time, while the law of random exhaustive
-search, geometric with mean C(n, k), has the most mass at 0 and ever less after it. The upper tails are heavy.
+No run gets lucky: none learns near t = 0, or in much less than the median time, while random exhaustive search has a
+geometric distribution with mean C(n, k), with the most mass at 0 and ever less after it. The upper tails are heavy.
 
 The paper does not name the networks. Here they are the sinusoidal neuron (xiv) at rate 0.01 and the ReLU network of
-width 100 (ii) at rate 1, as in figure 10: n = 30, k = 3, batches of 32, looked at every 10 steps. The learner treats
+width 100 (ii) at rate 1, as in figure 10: n = 30, k = 3, batches of 32, validated every 10 steps. The learner treats
 all coordinates alike, so the target is the parity of the first three. A run that has not learned after 10,000 steps
 counts as infinitely slow.
 
-What the words are taken to mean, for a law of any scale. Early: by a quarter of the median, where a geometric law has
-16% of its mass; we accept one run in a thousand. Decreasing mass: more than half of the runs that end by the median
-end by half of it (59% for a geometric law). A heavy upper tail: the 99th percentile is at least twice as far above the
-median as the 1st is below it; and, more strictly, heavier than a geometric law beyond the median: the step from the
+What the words are taken to mean, at any scale of time. Early: by a quarter of the median, where a geometric
+distribution has 16% of its mass; we accept one run in a thousand. Decreasing mass: more than half of the runs that end by
+the median end by half of it (59% for a geometric one). A heavy upper tail: the 99th percentile is at least twice as
+far above the median as the 1st is below it; and, more strictly, heavier than a geometric one beyond the median: the step from the
 90th to the 99th percentile over that from the 50th to the 90th, against log 10 / log 5 = 1.43 there.
 """
 
@@ -21,18 +21,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS, panels
+from ...figures import INKS, Axes, Figures, panels
 from ...networks.base import Recipe
 from ...statistics import Counts, bootstrap_counts_interval
 from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import proportion
+from .shared.claims import about
 
 N, K, BATCH = 30, 3, 32
 EARLY = 0.25
@@ -48,10 +46,7 @@ class Settings:
     steps: int = 10_000
 
 
-SETTINGS = {
-    "quick": Settings({"xiv": 6_000, "ii": 4_000}),
-    "paper": Settings({"xiv": 1_000_000, "ii": 200_000}),
-}
+SETTINGS = {"quick": Settings({"xiv": 6_000, "ii": 4_000}), "paper": Settings({"xiv": 1_000_000, "ii": 200_000})}
 
 
 class Panel(NamedTuple):
@@ -67,17 +62,11 @@ PANELS = (
 )
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
+    task, steps = pl.Uniform(pl.Parity(N, support=range(K))), settings.steps
     for panel in PANELS:
-        yield pl.plan(
-            pl.Uniform(pl.Parity(N, support=range(K))),
-            panel.network,
-            batch=BATCH,
-            rate=panel.rate,
-            seeds=settings.trials[panel.name],
-            steps=settings.steps,
-            labels={"panel": panel.name},
-        )
+        seeds, labels = settings.trials[panel.name], {"panel": panel.name}
+        yield pl.plan(task, panel.network, batch=BATCH, rate=panel.rate, seeds=seeds, steps=steps, labels=labels)
 
 
 def read(settings: Settings, results: Results) -> dict[str, Counts]:
@@ -92,37 +81,19 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 
 def claims_of(panel: Panel) -> Iterator[Claim]:
-    def claim(name: str, words: str, region: Region, measure: Callable[[Counts], Measured]) -> Claim:
-        statement = f"({panel.name}) {panel.words}: {words}"
-        return Claim(f"{panel.name}/{name}", statement, None, region, lambda times: measure(times[panel.name]))
-
-    yield claim(
-        "early",
-        f"no run learns near t = 0; the fraction of runs that learn by {EARLY:g} of the median time "
-        f"({GEOMETRIC_EARLY:.2f} for random search)",
-        Region(high=1e-3),
-        lambda times: proportion(times.up_to(EARLY * times.quantile(0.5)), times.size),
-    )
-    yield claim(
-        "rises",
-        "the mass does not decrease from t = 0 on; of the runs that learn by the median time, the fraction that do by "
-        "half of it (0.59 for random search)",
-        Region(high=0.5),
-        lambda times: proportion(times.up_to(times.quantile(0.5) / 2), times.up_to(times.quantile(0.5))),
-    )
-    yield claim(
-        "upper-tail",
-        "the upper tail is heavy; how much farther the 99th percentile is from the median than the 1st",
-        Region(low=2),
-        lambda times: bootstrapped(times, asymmetry),
-    )
-    yield claim(
-        "heavier-than-search",
-        "the upper tail is heavy beside that of random search; the step between its percentiles 90 and 99 over that "
-        "between 50 and 90, as a multiple of a geometric law's",
-        Region(low=1),
-        lambda times: bootstrapped(times, heaviness),
-    )
+    claim = about(panel.name, f"({panel.name}) {panel.words}", lambda times: times[panel.name])
+    text = f"no run learns near t = 0; the fraction of runs that learn by {EARLY:g} of the median time"
+    up_to = lambda times, part: times.up_to(part * times.quantile(0.5))
+    early = lambda times: proportion(up_to(times, EARLY), times.size)
+    yield claim("early", f"{text} ({GEOMETRIC_EARLY:.2f} for random search)", Region(high=1e-3), early)
+    text = "of the runs that learn by the median time, the fraction that do by half of it (0.59 for random search)"
+    half = lambda times: proportion(up_to(times, 0.5), up_to(times, 1))
+    yield claim("rises", f"the mass does not decrease from t = 0 on; {text}", Region(high=0.5), half)
+    text = "the upper tail is heavy; how much farther the 99th percentile is from the median than the 1st"
+    yield claim("upper-tail", text, Region(low=2), lambda times: bootstrapped(times, asymmetry))
+    text = "the upper tail is heavy beside that of random search; the step between its percentiles 90 and 99 over that "
+    text += "between 50 and 90, as a multiple of a geometric law's"
+    yield claim("heavier-than-search", text, Region(low=1), lambda times: bootstrapped(times, heaviness))
 
 
 def bootstrapped(times: Counts, statistic: Callable[[Counts], float]) -> Measured:
@@ -130,26 +101,26 @@ def bootstrapped(times: Counts, statistic: Callable[[Counts], float]) -> Measure
 
 
 def asymmetry(times: Counts) -> float:
-    """How much farther the 99th percentile is above the median than the 1st is below it; 1 for a symmetric law."""
+    """How much farther the 99th percentile is above the median than the 1st is below it; 1 if it is symmetric."""
     low, middle, high = (times.quantile(q) for q in (0.01, 0.5, 0.99))
     return (high - middle) / (middle - low)
 
 
 def heaviness(times: Counts) -> float:
-    """The tail beyond the median against a geometric law's; infinite if a hundredth of the runs never learns."""
+    """The tail beyond the median against random search's; infinite if a hundredth of the runs never learns."""
     middle, high, higher = (times.quantile(q) for q in (0.5, 0.9, 0.99))
     return math.inf if higher == math.inf else (higher - high) / (high - middle) / GEOMETRIC_TAIL
 
 
-def plot(settings: Settings, times: dict[str, Counts]) -> dict[str, Figure]:
-    """Two histograms, with the law of random search."""
+def plot(settings: Settings, times: dict[str, Counts]) -> Figures:
+    """Two histograms, with the distribution of random search."""
     figure, axes = panels(1, 2, width=4.0, height=2.9)
     for axis, panel in zip(axes[0], PANELS, strict=True):
         draw(axis, panel, times[panel.name])
     axes[0, 0].set_ylabel("fraction of runs per 10 steps")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncol=3)
-    figure.suptitle(f"Time to learn a parity of {K} out of {N} bits: no run is early, some are late", fontsize=11)
+    figure.suptitle(f"Time to learn a parity of {K} out of {N} bits: no run is early, some are late")
     return {"figure2-left": figure}
 
 
@@ -161,18 +132,10 @@ def draw(axis: Axes, panel: Panel, times: Counts) -> None:
     edges = np.arange(5, end + width, width)
     heights, _ = np.histogram(finite.values, edges, weights=finite.counts)
     axis.stairs(heights / times.size * 10 / width, edges, fill=True, color=INKS[0], alpha=0.75, label="runs")
-    grid = np.arange(0, end)
-    search = 1 / math.comb(N, K)
-    axis.plot(
-        grid,
-        10 * search * (1 - search) ** grid,
-        color=INKS[1],
-        linestyle="--",
-        label=f"random search (geometric, mean {math.comb(N, K):,})",
-    )
+    grid, search = np.arange(0, end), 1 / math.comb(N, K)
+    label = f"random search (geometric, mean {math.comb(N, K):,})"
+    axis.plot(grid, 10 * search * (1 - search) ** grid, color=INKS[1], linestyle="--", label=label)
     axis.axvline(times.quantile(0.5), color="0.2", linestyle=":", linewidth=1, label="median")
     late = 1 - times.up_to(end) / times.size
-    axis.set_title(
-        f"({panel.name}) {panel.words}, rate {panel.rate:g}\n{times.size:,} runs, {late:.1%} beyond the axis"
-    )
-    axis.set(xlabel="convergence time (steps)", xlim=(0, end))
+    title = f"({panel.name}) {panel.words}, rate {panel.rate:g}\n{times.size:,} runs, {late:.1%} beyond the axis"
+    axis.set(xlabel="convergence time (steps)", xlim=(0, end), title=title)

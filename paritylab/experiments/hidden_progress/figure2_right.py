@@ -12,25 +12,12 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from ...figures import ink, panels
+from ...figures import Figures, ink, one_panel
 from ...statistics import power_law
-from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Region
-from .shared.medians import (
-    LARGE,
-    SMALL,
-    Curves,
-    Medians,
-    degradation,
-    draw_medians,
-    known,
-    plan_curves,
-    read_curves,
-    relu_100,
-)
+from .shared import medians
+from .shared.medians import LARGE, SMALL, Curves, Medians, degradation, plan as plan, read as read, relu_100
 
 LARGER_SIZES = (10, 15, 20, 25, 30, 40, 50, 60, 75, 90, 110, 130, 150)
 
@@ -46,34 +33,20 @@ SETTINGS = {
 }
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
-    yield from plan_curves([settings.curves])
-
-
-def read(settings: Settings, results: Results) -> Medians:
-    return read_curves([settings.curves], results.table())
-
-
 def claims(settings: Settings) -> Iterator[Claim]:
     for k in settings.curves.degrees:
-        yield Claim(
-            f"k{k}/degrades",
-            f"k = {k}: the exponent is larger for larger n; that at n >= {LARGE} less that at n <= {SMALL}",
-            None,
-            Region(low=0),
-            partial(degradation, settings.curves, k),
-        )
+        text = f"k = {k}: the exponent is larger for larger n; that at n >= {LARGE} less that at n <= {SMALL}"
+        yield Claim(f"k{k}/degrades", text, None, Region(low=0), partial(degradation, settings.curves, k))
 
 
-def plot(settings: Settings, data: Medians) -> dict[str, Figure]:
+def plot(settings: Settings, data: Medians) -> Figures:
     """Medians, and the power law of the small sizes drawn on."""
     curves = settings.curves
-    figure, axes = panels(1, 1, width=5.6, height=3.4)
-    axis = axes[0, 0]
-    draw_medians(axis, curves, data, (10, 15, 30, 60, 90, 150))
+    figure, axis = one_panel(width=5.6, height=3.4)
+    medians.draw_medians(axis, curves, data, (10, 15, 30, 60, 90, 150))
     for place, k in enumerate(curves.degrees):
         times = data[curves, k]
-        sizes = np.array(curves.sizes[: known(times)], float)
+        sizes = np.array(curves.sizes[: medians.known(times)], float)
         small = np.flatnonzero(sizes <= SMALL)
         if len(small) >= 2:
             law = power_law(sizes[small], np.median(times[:, small], axis=0))
@@ -81,8 +54,7 @@ def plot(settings: Settings, data: Medians) -> dict[str, Figure]:
             line = {**ink(place), "linestyle": (0, (1, 2)), "linewidth": 1}
             axis.plot(sizes, law.constant * sizes**law.exponent, label=label, **line)
     axis.set_ylabel("median convergence time (steps)")
-    axis.set_title(
-        f"(ii) ReLU, width 100, batch 32, rate 1\nmedians over {curves.seeds} runs leave the power law of small n"
-    )
+    words = f"medians over {curves.seeds} runs leave the power law of small n"
+    axis.set_title(f"(ii) ReLU, width 100, batch 32, rate 1\n{words}")
     axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1))
     return {"figure2-right": figure}

@@ -8,144 +8,79 @@ weights did random walks, rho would grow like the square root of t; the drift of
 Each run on noise has the start and the points of a run on the parity. "Half-way" is half of the time to learn of a run.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ...figures import INKS, panels
-from ...sweep import Results
+from ...figures import INKS, Figures, label_edges, panels
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap, fraction
+from .shared import progress
 from .shared.measures import median_within
-from .shared.progress import CASES, RED, Case, K, N, draw_weights, drawn_seed, milestones, noise_band
+from .shared.progress import CASES, RED, Case, K, N, Runs, flat, leaves, of_milestones, read as read
 
 LARGE, SMALL = (next(case for case in CASES if case.name == name) for name in ("neuron/B512", "neuron/B32"))
 
 
-@dataclass(frozen=True)
-class Settings:
-    seeds: int
+SETTINGS = {"quick": progress.Settings(seeds=24), "paper": progress.Settings(seeds=100)}
 
 
-SETTINGS = {"quick": Settings(seeds=24), "paper": Settings(seeds=100)}
-
-
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: progress.Settings) -> Iterator[Plan]:
     for case in (LARGE, SMALL):
         yield from case.plans(settings.seeds)
 
 
-class Data(NamedTuple):
-    curves: pd.DataFrame
-    runs: dict[str, pd.DataFrame]
-    """By case: the `milestones` of the runs that learned."""
-
-
-def read(settings: Settings, results: Results) -> Data:
-    curves = results.curves()
-    return Data(curves, {case.name: milestones(curves[curves.panel == case.name]) for case in (LARGE, SMALL)})
-
-
-def claims(settings: Settings) -> Iterator[Claim]:
-    for case in (LARGE, SMALL):
-        yield Claim(
-            f"{case.name}/flat",
-            f"{case.words}: half-way to learning, the error is that of chance; its median over seeds",
-            None,
-            Region(0.45, 0.55),
-            partial(error_half_way, case.name),
-        )
-    yield of_large(
-        "distinguishable",
-        "half-way to learning, rho is above what 95% of the runs on noise have at that step; the fraction of seeds",
-        Region(low=0.5),
-        lambda runs: fraction(runs.beyond > 1),
-    )
-    yield of_large(
-        "relevant",
-        "half-way to learning, the weight that has moved most is a relevant one; the fraction of seeds",
-        Region(low=0.5),
-        lambda runs: fraction(runs.leads),
-    )
-    yield of_large(
-        "leaves",
-        "a relevant weight leaves the noise band for good long before the error drops; the median of the one step as a "
-        "fraction of the other",
-        Region(high=0.75),
-        lambda runs: median_within(runs.leaves, 1.0),
-    )
-    yield of_large(
-        "drift",
-        "at the end, drift has outgrown noise; rho over the median rho of the runs on noise, median over seeds",
-        Region(low=4),
-        lambda runs: median_within(runs.at_end),
-    )
-    yield Claim(
-        f"{LARGE.name}/noise/root",
-        f"{LARGE.words}: labels of pure noise: rho grows like the square root of t; the slope of the logarithms",
-        None,
-        Region(0.4, 0.6),
-        lambda data: growth_on_noise(data.curves),
-    )
-
-
-def error_half_way(case: str, data: Data) -> Measured:
-    return median_within(data.runs[case].error, 1.0)
-
-
-def of_large(name: str, words: str, region: Region, measure: Callable[[pd.DataFrame], Measured]) -> Claim:
-    """Of the milestones at the large batch."""
-    statement = f"{LARGE.words}: {words}"
-    return Claim(f"{LARGE.name}/{name}", statement, None, region, lambda data: measure(data.runs[LARGE.name]))
+def claims(settings: progress.Settings) -> Iterator[Claim]:
+    yield from map(flat, (LARGE, SMALL))
+    claim = of_milestones(LARGE)
+    text = "rho is above what 95% of the runs on noise have at that step; the fraction of seeds"
+    above = lambda runs: fraction(runs.beyond > 1)
+    yield claim("distinguishable", f"half-way to learning, {text}", Region(low=0.5), above)
+    text = "half-way to learning, the weight that has moved most is a relevant one; the fraction of seeds"
+    yield claim("relevant", text, Region(low=0.5), lambda runs: fraction(runs.leads))
+    yield leaves(LARGE)
+    text = "at the end, drift has outgrown noise; rho over the median rho of the runs on noise, median over seeds"
+    yield claim("drift", text, Region(low=4), lambda runs: median_within(runs.at_end))
+    text = "labels of pure noise: rho grows like the square root of t; the slope of the logarithms"
+    name, statement = f"{LARGE.name}/noise/root", f"{LARGE.words}: {text}"
+    yield Claim(name, statement, None, Region(0.4, 0.6), lambda data: growth_on_noise(data.curves[LARGE.name]))
 
 
 def growth_on_noise(curves: pd.DataFrame) -> Measured:
     """The slope of the logarithm of the mean over runs against the logarithm of the step; a bootstrap over seeds."""
-    noise = curves[(curves.panel == LARGE.name) & (curves.labels == "noise") & (curves.step > 0)]
+    noise = curves[(curves.labels == "noise") & (curves.step > 0)]
     walks = noise.pivot(index="seed", columns="step", values="progress")
     steps = np.log(walks.columns.to_numpy(float))
     return bootstrap(walks.to_numpy(), lambda rows: float(np.polyfit(steps, np.log(rows.mean(axis=0)), 1)[0]))
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: progress.Settings, data: Runs) -> Figures:
     """Loss and accuracy above weights, twice; the progress measure above that of noise."""
     figure, axes = panels(2, 3, width=3.1, height=2.1)
-    curves = data.curves
     for column, case in enumerate((LARGE, SMALL)):
-        draw_run(axes[:, column], case, curves[curves.panel == case.name])
-    draw_progress(axes[:, 2], curves[curves.panel == LARGE.name])
+        draw_run(axes[:, column], case, data.curves[case.name])
+    draw_progress(axes[:, 2], data.curves[LARGE.name])
+    label_edges(axes, "step", "weights")
     axes[0, 0].set_ylabel("loss, accuracy")
-    axes[1, 0].set_ylabel("weights")
-    for axis in axes[1]:
-        axis.set_xlabel("step")
     figure.suptitle(
-        f"A sinusoid neuron learns the parity of {K} out of {N} bits: the weights move before the loss does",
-        fontsize=11,
+        f"A sinusoid neuron learns the parity of {K} out of {N} bits: the weights move before the loss does"
     )
     return {"figure3": figure}
 
 
 def draw_run(axes: np.ndarray, case: Case, curves: pd.DataFrame) -> None:
     """One run: what is seen from outside, and what moves inside."""
-    run = curves[(curves.labels == "parity") & (curves.seed == drawn_seed(curves))]
+    run = progress.drawn_run(curves, axes)
     outside, inside = axes
     outside.plot(run.step, run.fresh_loss, color=INKS[0], label="loss")
     outside.plot(run.step, 1 - run.fresh_error, "--", color=INKS[1], label="accuracy")
-    outside.set_ylim(0, 1.3)
+    outside.set(ylim=(0, 1.3), title=f"batch {case.batch}, rate {case.rate:g}")
     outside.legend(fontsize=7, loc="upper left", ncols=2)
-    outside.set_title(f"batch {case.batch}, rate {case.rate:g}")
-    draw_weights(inside, run, noise_band(curves))
+    progress.draw_weights(inside, run, progress.noise_band(curves))
     inside.set_title("weights (colour: relevant; shaded: noise band)", fontsize=8)
-    for axis in axes:
-        axis.set_xlim(0, run.step.max())
-        axis.xaxis.set_major_locator(MaxNLocator(5))
 
 
 def draw_progress(axes: np.ndarray, curves: pd.DataFrame) -> None:
@@ -156,7 +91,7 @@ def draw_progress(axes: np.ndarray, curves: pd.DataFrame) -> None:
     fitted = float(np.sum(root * mean) / np.sum(root * root)) * root
     for axis, labels, title in zip(axes, ("parity", "noise"), ("parity", "random labels"), strict=True):
         for seed, run in curves[curves.labels == labels].groupby("seed"):
-            color, width, order = (RED, 1.6, 3) if seed == drawn_seed(curves) else ("0.65", 0.6, 2)
+            color, width, order = (RED, 1.6, 3) if seed == progress.drawn_seed(curves) else ("0.65", 0.6, 2)
             axis.plot(run.step, run.progress, color=color, linewidth=width, zorder=order)
         label = "$\\propto \\sqrt{t}$, fitted to noise"
         axis.plot(mean.index, fitted, "--", color=INKS[0], linewidth=1.2, zorder=4, label=label)

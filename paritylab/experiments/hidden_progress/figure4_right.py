@@ -10,22 +10,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
-from ...figures import panels
+from ...figures import Figures, panels
 from ..base import Claim, Measured, Region
-from ..measures import fraction
-from .shared.finite_samples import (
-    BATCH,
-    K,
-    Samples,
-    Settings,
-    draw,
-    draw_legend,
-    learned_of,
-    plan as plan,
-    read as read,
-)
+from .shared import finite_samples as samples
+from .shared.claims import about
+from .shared.finite_samples import BATCH, K, Samples, Settings, plan as plan, read as read
 from .shared.measures import median_within
 
 DECAY = 0.01
@@ -39,66 +29,42 @@ SETTINGS = {
 
 def claims(settings: Settings) -> Iterator[Claim]:
     large, *centre, small = settings.samples
-    yield of_sample(large, "learns", "learns; the fraction of seeds", Region(low=0.5), learned)
-    yield of_sample(
-        large,
-        "together",
-        "errors fall together; the time to zero test error over that to zero train error, median over seeds",
-        Region(high=2),
-        lambda runs: median_within(runs.test_time / runs.train_time),
-    )
+    later = "the time to zero test error over that to zero train error, median over"
+    claim = of_sample(large)
+    yield claim("learns", "learns; the fraction of seeds", Region(low=0.5), samples.learned)
+    yield claim("together", f"errors fall together; {later} seeds", Region(high=2), samples.quotient)
     for m in centre:
-        few = f"learns, although m is only {m / settings.n**K:.3f} of n^k; the fraction of seeds"
-        yield of_sample(m, "learns", few, Region(low=0.5), learned)
-        yield of_sample(
-            m,
-            "groks",
-            "groks; the time to zero test error over that to zero train error, median over the seeds that learn",
-            Region(low=2),
-            lambda runs: median_within(learned_of(runs).test_time / learned_of(runs).train_time),
-        )
-        yield of_sample(
-            m,
-            "delay",
-            f"the steps from zero train error to zero test error, median over the seeds that learn; long is more than "
-            f"{PASSES} passes over the sample",
-            Region(low=PASSES * m / BATCH),
-            lambda runs: median_within(learned_of(runs).test_time - learned_of(runs).train_time),
-        )
-    yield of_sample(
-        small,
-        "fits",
-        "fits its sample; the fraction of seeds",
-        Region(low=0.5),
-        lambda runs: fraction(np.isfinite(runs.train_time)),
-    )
-    yield of_sample(small, "fails", "never learns; the fraction of seeds that do", Region(high=0.25), learned)
+        claim = of_sample(m)
+        text = f"learns, although m is only {m / settings.n**K:.3f} of n^k; the fraction of seeds"
+        yield claim("learns", text, Region(low=0.5), samples.learned)
+        grokked = lambda runs: samples.quotient(samples.learned_of(runs))
+        yield claim("groks", f"groks; {later} the seeds that learn", Region(low=2), grokked)
+        text = "the steps from zero train error to zero test error, median over the seeds that learn; long is more than"
+        yield claim("delay", f"{text} {PASSES} passes over the sample", Region(low=PASSES * m / BATCH), delay)
+    claim = of_sample(small)
+    yield claim("fits", "fits its sample; the fraction of seeds", Region(low=0.5), samples.fitted)
+    yield claim("fails", "never learns; the fraction of seeds that do", Region(high=0.25), samples.learned)
 
 
-def of_sample(m: int, name: str, words: str, region: Region, measure: Callable[[pd.DataFrame], Measured]) -> Claim:
-    """Of the runs on samples of one size."""
-    statement = f"sample of {m:,}: {words}"
-    return Claim(f"m{m}/{name}", statement, None, region, lambda data: measure(data.runs[data.runs.m == m]))
+def of_sample(m: int) -> Callable[..., Claim]:
+    """Makes claims on the runs on samples of one size."""
+    return about(f"m{m}", f"sample of {m:,}", lambda data: data.runs[data.runs.m == m])
 
 
-def learned(runs: pd.DataFrame) -> Measured:
-    return fraction(np.isfinite(runs.test_time))
+def delay(runs: pd.DataFrame) -> Measured:
+    return median_within(samples.learned_of(runs).test_time - samples.learned_of(runs).train_time)
 
 
-def plot(settings: Settings, data: Samples) -> dict[str, Figure]:
+def plot(settings: Settings, data: Samples) -> Figures:
     """One panel for each sample size, from large to small as in the paper."""
     figure, axes = panels(1, len(settings.samples), width=2.4, height=2.4)
     for axis, m in zip(axes[0], settings.samples, strict=True):
         here = data.runs[data.runs.m == m]
-        draw(axis, data.curves[data.curves.m == m], here)
-        done = learned_of(here)
+        samples.draw(axis, data.curves[data.curves.m == m], here)
+        done = samples.learned_of(here)
         delay = f"\ndelay {np.median(done.test_time - done.train_time):,.0f} steps" if len(done) else "\nnever learns"
-        axis.set_title(f"m = {m:,}{delay}")
-        axis.set_xlabel("step")
-        axis.set_xlim(settings.record_every, settings.steps)
+        axis.set(title=f"m = {m:,}{delay}", xlabel="step", xlim=(settings.record_every, settings.steps))
     axes[0, 0].set_ylabel("error")
-    draw_legend(axes[0, -1])
-    figure.suptitle(
-        f"({settings.n}, {K})-parity from a finite sample of m examples: less data, later insight", fontsize=11
-    )
+    samples.draw_legend(axes[0, -1])
+    figure.suptitle(f"({settings.n}, {K})-parity from a finite sample of m examples: less data, later insight")
     return {"figure4-right": figure}

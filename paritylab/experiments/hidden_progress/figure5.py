@@ -10,45 +10,37 @@ The paper gives no sizes. Here k = 3; on the left n' = 100 and steps of 0.001, o
 
 Corollary 12 says of the left that, given that the product of the relevant weights starts positive, the share of the
 time to zero error that is spent at an error of 1/2 - gamma or more is 1 - O(n'**(1 - k/2)) up to logarithms. Starts
-are drawn from this conditional law, and the exponent is measured. On the right starts are not conditioned.
+are drawn from this conditional distribution, and the exponent is measured. On the right starts are not conditioned.
 
-At the end weights grow without bound in a finite time: a run on the right that becomes infinite between two looks
+At the end weights grow without bound in a finite time: a run on the right that becomes infinite between two validations
 counts as diverged, not as learned; it is a vertical line in the figure.
 """
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...analysis.polynet.errors import disjoint_error, relevant_path
-from ...figures import INKS, panels
+from ...figures import INKS, Axes, Figures, panels
 from ...sweep import Call
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap
-from .shared.curves import (
-    DROPPED,
-    PLATEAU,
-    TIME_ON_PLATEAU,
-    TrainingCurves,
-    draw_curves,
-    learned,
-    plateau,
-    read as read,
-)
+from .shared import curves
+from .shared.curves import DROPPED, PLATEAU, TIME_ON_PLATEAU, TrainingCurves, of_learning, of_plateau, read as read
 from .shared.measures import median_within
 
 K = 3
 NEAR_CHANCE = 0.49
 RATE, BLOCK = 0.001, 100
 SGD_RATE, SGD_BLOCK = 0.0001, 30
+EXPONENT = 1 - K / 2
 POINTS = 150
 """Steps of the curve on the left at which the error is computed."""
 
@@ -108,11 +100,10 @@ def curve_of_descent(block: int, rate: float, seed: int, points: int) -> pd.Data
     return pd.DataFrame({"step": step, "exact_error": [error_along(weights, path[each]) for each in step]})
 
 
-def plan(settings: Settings) -> Iterator[Call | Plan]:
-    for block in settings.blocks:
-        for seed in range(settings.starts):
-            configuration = {"block": block, "rate": RATE, "seed": seed}
-            yield Call(times_of_descent, configuration, {"panel": "times", "start": seed}, seconds=0.2)
+def plan(settings: Settings) -> Iterator[Call | pl.Plan]:
+    for block, seed in itertools.product(settings.blocks, range(settings.starts)):
+        configuration = {"block": block, "rate": RATE, "seed": seed}
+        yield Call(times_of_descent, configuration, {"panel": "times", "start": seed}, seconds=0.2)
     for seed in range(min(settings.starts, 10)):
         configuration = {"block": BLOCK, "rate": RATE, "seed": seed, "points": POINTS}
         yield Call(curve_of_descent, configuration, {"panel": "left", "start": seed}, seconds=1.0)
@@ -133,46 +124,20 @@ def plan(settings: Settings) -> Iterator[Call | Plan]:
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    exponent = 1 - K / 2
-    yield Claim(
-        "left/plateau",
-        f"population gradient descent, n' = {BLOCK}: the plateau is longer than the drop; the median over starts of "
-        f"{TIME_ON_PLATEAU}",
-        None,
-        Region(low=0.5),
-        lambda data: median_of_starts(data, "left", "past"),
+    descent, sgd = f"population gradient descent, n' = {BLOCK}", f"SGD with batch size 1, n' = {SGD_BLOCK}"
+    text = f"{descent}: the plateau is longer than the drop; the median over starts of {TIME_ON_PLATEAU}"
+    yield Claim("left/plateau", text, None, Region(low=0.5), partial(median_of_starts, "left", "past"))
+    text = (
+        f"most of the time to zero error is spent at an error of at least {NEAR_CHANCE}; the median share over starts"
     )
-    yield Claim(
-        "left/near-chance",
-        f"population gradient descent, n' = {BLOCK}: most of the time to zero error is spent at an error of at least "
-        f"{NEAR_CHANCE}; the median share over starts",
-        None,
-        Region(low=0.5),
-        lambda data: median_of_starts(data, "near_chance", "zero"),
-    )
-    yield Claim(
-        "left/exponent",
-        "Corollary 12, k = 3: the rest of that share falls like n'^(1 - k/2), up to logarithms; the slope of the "
-        f"logarithm of its median against log n', n' = {settings.blocks[0]} to {settings.blocks[-1]}",
-        exponent,
-        Region(exponent - 0.25, exponent + 0.25),
-        lambda data: slope(times_of(data)),
-    )
-    yield Claim(
-        "right/learns",
-        f"SGD with batch size 1, n' = {SGD_BLOCK}: learns; the fraction of seeds",
-        None,
-        Region(low=0.5),
-        learned("right"),
-    )
-    yield Claim(
-        "right/plateau",
-        f"SGD with batch size 1, n' = {SGD_BLOCK}: the plateau is longer than the drop; the median over seeds of "
-        f"{TIME_ON_PLATEAU}",
-        None,
-        Region(low=0.5),
-        plateau("right"),
-    )
+    measure = partial(median_of_starts, "near_chance", "zero")
+    yield Claim("left/near-chance", f"{descent}: {text}", None, Region(low=0.5), measure)
+    text = "Corollary 12, k = 3: the rest of that share falls like n'^(1 - k/2), up to logarithms; the slope of the "
+    text += f"logarithm of its median against log n', n' = {settings.blocks[0]} to {settings.blocks[-1]}"
+    near = Region(EXPONENT - 0.25, EXPONENT + 0.25)
+    yield Claim("left/exponent", text, EXPONENT, near, lambda data: slope(times_of(data)))
+    yield of_learning("right", sgd)
+    yield of_plateau("right", sgd)
 
 
 def times_of(data: TrainingCurves) -> pd.DataFrame:
@@ -180,7 +145,7 @@ def times_of(data: TrainingCurves) -> pd.DataFrame:
     return data.table[data.table.panel == "times"]
 
 
-def median_of_starts(data: TrainingCurves, part: str, whole: str) -> Measured:
+def median_of_starts(part: str, whole: str, data: TrainingCurves) -> Measured:
     """The median over starts of one time as a fraction of another."""
     here = times_of(data)[lambda times: times.block == BLOCK]
     return median_within(here[part] / here[whole], 1.0)
@@ -193,19 +158,17 @@ def slope(times: pd.DataFrame) -> Measured:
     return bootstrap(rest.to_numpy(float), lambda rows: float(np.polyfit(logs, np.log(np.median(rows, axis=0)), 1)[0]))
 
 
-def plot(settings: Settings, data: TrainingCurves) -> dict[str, Figure]:
+def plot(settings: Settings, data: TrainingCurves) -> Figures:
     """Both curves side by side, as in the paper, and the share of the time near chance."""
     figure, axes = panels(1, 3, width=3.0, height=2.4)
     draw_descent(axes[0, 0], data.table[data.table.panel == "left"])
-    draw_curves(axes[0, 1], data.of("right"))
+    curves.draw_curves(axes[0, 1], data.of("right"))
     axes[0, 1].set_title(f"SGD, batch size 1\nn' = {SGD_BLOCK}, k = {K}, rate {SGD_RATE:g}")
     draw_shares(axes[0, 2], times_of(data))
     axes[0, 0].set_ylabel("error")
     for axis in axes[0, :2]:
         axis.set_xlabel("step")
-    figure.suptitle(
-        "Disjoint PolyNet, correlation loss, Gaussian start (bold: seed 0; thin: further seeds)", fontsize=11
-    )
+    figure.suptitle("Disjoint PolyNet, correlation loss, Gaussian start (bold: seed 0; thin: further seeds)")
     return {"figure5": figure}
 
 
@@ -215,8 +178,7 @@ def draw_descent(axis: Axes, rows: pd.DataFrame) -> None:
     for start, curve in rows.groupby("start"):
         color, width, order = (INKS[0], 1.6, 3) if start == 0 else ("0.65", 0.6, 2)
         axis.plot(curve.step, curve.exact_error, color=color, linewidth=width, zorder=order)
-    axis.set_ylim(-0.02, 0.6)
-    axis.set_xlim(0, 1.05 * max(ends[0], float(np.quantile(ends, 0.8))))
+    axis.set(ylim=(-0.02, 0.6), xlim=(0, 1.05 * max(ends[0], float(np.quantile(ends, 0.8)))))
     axis.set_title(f"population gradient descent\nn' = {BLOCK}, k = {K}, step size {RATE:g}")
 
 
@@ -226,8 +188,8 @@ def draw_shares(axis: Axes, times: pd.DataFrame) -> None:
     medians = rest.groupby(times.block).median()
     axis.plot(times.block, rest, ".", color="0.65", markersize=3, label="a start")
     axis.plot(medians.index, medians, "o-", color=INKS[0], label="median")
-    line = float(medians.iloc[0]) * (medians.index / medians.index[0]) ** (1 - K / 2)
-    axis.plot(medians.index, line, "--", color=INKS[1], label=f"$n'^{{{1 - K / 2:g}}}$")
+    line = float(medians.iloc[0]) * (medians.index / medians.index[0]) ** EXPONENT
+    axis.plot(medians.index, line, "--", color=INKS[1], label=f"$n'^{{{EXPONENT:g}}}$")
     axis.set(xscale="log", yscale="log", xlabel="n', coordinates in a block")
     axis.set_xticks([*medians.index], [f"{int(each)}" for each in medians.index])
     axis.minorticks_off()

@@ -15,17 +15,15 @@ row; Transformers are of the paper's size (embedding 1,024, attention 8, 128 hea
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from matplotlib.figure import Figure
-
 import paritylab as pl
 
-from ...figures import panels
-from ...training.plans import Plan
+from ...figures import Figures, label_edges, panels
 from ..base import Claim, Region
-from .shared.curves import TIME_ON_PLATEAU, Panel, TrainingCurves, draw_curves, learned, plateau, read as read
+from .shared.curves import Panel, TrainingCurves, draw_curves, of_learning, of_plateau, read as read
 from .shared.measures import slowdown
 
 TRANSFORMER = pl.Transformer(embedding=1024, attention=8, heads=128)
+OSCILLATING = pl.networks.OscillatingPolynomial(3)
 ROWS = (
     tuple(
         Panel(f"relu-100/n{n}/k{k}", "ii", f"ReLU, width 100, n = {n}, k = {k}", pl.MLP(100), 32, 0.1, n, k)
@@ -39,11 +37,9 @@ ROWS = (
         Panel("relu-3/B1", "*i", "ReLU, width 3", pl.MLP(3), 1, 0.1),
         Panel("cubic-3/B1", "*ii", "$z^3$, width 3", pl.MLP(3, pl.networks.Power(3)), 1, 0.01),
         Panel("zigzag-1/B1", "vii", "3-zigzag, width 1", pl.MLP(1, pl.networks.Zigzag(3)), 1, 0.1),
-        Panel("poly-1/B1", "viii", "osc. polynomial, width 1", pl.MLP(1, pl.networks.OscillatingPolynomial(3)), 1, 0.1),
+        Panel("poly-1/B1", "viii", "osc. polynomial, width 1", pl.MLP(1, OSCILLATING), 1, 0.1),
         Panel("zigzag-neuron/B1", "xi", "3-zigzag neuron", pl.Neuron(pl.networks.Zigzag(3)), 1, 0.1),
-        Panel(
-            "poly-neuron/B1", "xii", "osc. polynomial neuron", pl.Neuron(pl.networks.OscillatingPolynomial(3)), 1, 0.1
-        ),
+        Panel("poly-neuron/B1", "xii", "osc. polynomial neuron", pl.Neuron(OSCILLATING), 1, 0.1),
     ),
     (
         Panel("relu-1000/B1", "iii", "ReLU, width 1000", pl.MLP(1000), 1, 0.1),
@@ -58,7 +54,7 @@ SOMETIMES = tuple(panel.name for panel in ROWS[2])
 """Where the paper says that some runs fail; a fifth is what it calls success elsewhere."""
 NO_PLATEAU = ("cubic-1000/B1", "cubic-1000/B1024")
 SLOWLY_RECORDED = {"relu-1000/B1": 200, "cubic-1000/B1": 200}
-"""Where looking every twenty steps would cost more than the steps."""
+"""Where recording every twenty steps would cost more than the steps."""
 HARDER = {"n": "relu-100/n60/k3", "k": "relu-100/n30/k4"}
 EASY = "relu-100/n30/k3"
 
@@ -75,17 +71,14 @@ class Settings:
         return tuple(panel for row in ROWS for panel in row if panel.name in self.names)
 
 
+QUICK = (EASY, *HARDER.values(), "polynet/B1", "polynet/B16", "polynet/B1024")
 SETTINGS = {
-    "quick": Settings(
-        seeds=12,
-        steps=20_000,
-        names=(EASY, *HARDER.values(), "polynet/B1", "polynet/B16", "polynet/B1024"),
-    ),
+    "quick": Settings(seeds=12, steps=20_000, names=QUICK),
     "paper": Settings(seeds=25, steps=100_000, names=tuple(panel.name for row in ROWS for panel in row)),
 }
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for panel in settings.panels:
         every = SLOWLY_RECORDED.get(panel.name, settings.record_every)
         yield panel.plan(seeds=settings.seeds, steps=settings.steps, record_every=every)
@@ -94,37 +87,20 @@ def plan(settings: Settings) -> Iterator[Plan]:
 def claims(settings: Settings) -> Iterator[Claim]:
     for panel in settings.panels:
         words = f"{panel.words}, n = {panel.n}, k = {panel.k}"
-        sometimes, flat = panel.name in SOMETIMES, panel.name not in NO_PLATEAU
-        yield Claim(
-            f"{panel.name}/learns",
-            f"{words}: learns{' with reasonable probability' if sometimes else ''}; the fraction of seeds",
-            None,
-            Region(low=0.2 if sometimes else 0.5),
-            learned(panel.name),
-        )
-        yield Claim(
-            f"{panel.name}/plateau",
-            f"{words}: {'the plateau is longer than the drop' if flat else 'there is no plateau'}; the median over "
-            f"seeds of {TIME_ON_PLATEAU}",
-            None,
-            Region(low=0.5) if flat else Region(high=0.5),
-            plateau(panel.name),
-        )
-    for letter, name in HARDER.items():
-        yield harder(letter, name)
+        sometimes = panel.name in SOMETIMES
+        text = f"learns{' with reasonable probability' if sometimes else ''}; the fraction of seeds"
+        yield of_learning(panel.name, words, text, 0.2 if sometimes else 0.5)
+        yield of_plateau(panel.name, words, panel.name not in NO_PLATEAU)
+    yield from (harder(letter, name) for letter, name in HARDER.items())
 
 
 def harder(letter: str, name: str) -> Claim:
-    return Claim(
-        f"harder-{letter}",
-        f"ReLU, width 100: a larger {letter} takes longer; the median time of {name} over that of {EASY}",
-        None,
-        Region(low=1),
-        lambda curves: slowdown(curves.times(name), curves.times(EASY)),
-    )
+    text = f"ReLU, width 100: a larger {letter} takes longer; the median time of {name} over that of {EASY}"
+    times = lambda curves: slowdown(curves.times(name), curves.times(EASY))
+    return Claim(f"harder-{letter}", text, None, Region(low=1), times)
 
 
-def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
+def plot(settings: Settings, curves: TrainingCurves) -> Figures:
     """The paper's four rows of six; a panel that this scale does not have says so."""
     figure, axes = panels(4, 6, width=2.1, height=1.75)
     for axis, panel in zip(axes.flat, (panel for row in ROWS for panel in row), strict=True):
@@ -135,11 +111,6 @@ def plot(settings: Settings, curves: TrainingCurves) -> dict[str, Figure]:
             axis.set_xticks([])
             axis.set_yticks([])
             axis.text(0.5, 0.5, "at paper scale", ha="center", color="0.5", transform=axis.transAxes)
-    for axis in axes[:, 0]:
-        axis.set_ylabel("error")
-    for axis in axes[-1]:
-        axis.set_xlabel("step")
-    figure.suptitle(
-        "Training curves on the (50, 3)-parity, first row as named (bold: seed 0; thin: further seeds)", fontsize=11
-    )
+    label_edges(axes, "step", "error")
+    figure.suptitle("Training curves on the (50, 3)-parity, first row as named (bold: seed 0; thin: further seeds)")
     return {"figure6": figure}

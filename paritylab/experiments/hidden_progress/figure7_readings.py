@@ -14,18 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS, panels
-from ...registry import SETTINGS as ARCHITECTURES
+from ...figures import INKS, Figures, one_panel
 from ...sweep import Results
-from ...training.named import make_network
-from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import share
-from .shared.grid import RATES, Cell, N, agrees, lanes, races_of, tables_of_the_paper, units_of
+from .shared.grid import RATES, Cell, N, agrees, races_of, random_parities, tables_of_the_paper
 from .shared.measures import best_t10
 
 OUTSIDE = (
@@ -62,20 +58,21 @@ def cells(settings: Settings) -> list[Cell]:
     return [known[place] for place in settings.places]
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for reading, (initialization, validation) in TRAINED.items():
         for cell in cells(settings):
-            units = units_of(cell.setting, cell.k)
-            yield pl.plan(
-                pl.RandomTask(pl.random_parity, (N, cell.k)),
-                make_network(ARCHITECTURES[cell.setting][0], cell.k, units, initialization),
+            yield random_parities(
+                cell.setting,
+                N,
+                cell.k,
+                initialization,
                 rate=races_of(cell.setting)[-1],
                 batch=cell.batch,
                 seeds=settings.seeds,
                 steps=settings.steps,
                 validation=validation,
                 race=0.1,
-                lanes=lanes(cell.batch, units or 1),
+                lanes=cell.lanes,
                 labels={"cell": cell.name, "reading": reading},
             )
 
@@ -96,26 +93,19 @@ def read(settings: Settings, results: Results) -> Times:
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    for reading in READINGS[1:]:
-        yield of_reading(reading, cells(settings))
+    return (of_reading(reading, cells(settings)) for reading in READINGS[1:])
 
 
 def of_reading(reading: str, outside: list[Cell]) -> Claim:
-    return Claim(
-        reading.replace(" ", "-"),
-        f"with the reading '{reading}' the cells agree with the paper's; the share of those that are outside "
-        "otherwise that come within the factor",
-        None,
-        Region(low=0.5),
-        lambda times: share([agrees(times[cell.name, reading], cell, cell.factor) for cell in outside]),
-        explanation=WHY,
-    )
+    text = f"with the reading '{reading}' the cells agree with the paper's; the share of those that are outside "
+    text += "otherwise that come within the factor"
+    agree = lambda times: share([agrees(times[cell.name, reading], cell, cell.factor) for cell in outside])
+    return Claim(reading.replace(" ", "-"), text, None, Region(low=0.5), agree, explanation=WHY)
 
 
-def plot(settings: Settings, times: Times) -> dict[str, Figure]:
+def plot(settings: Settings, times: Times) -> Figures:
     """For each cell the ratio to the paper's time, under each reading."""
-    figure, axes = panels(1, 1, width=7, height=1.2 + 0.24 * len(settings.places))
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=7, height=1.2 + 0.24 * len(settings.places))
     for i, reading in enumerate(READINGS):
         ratios = [times[cell.name, reading] / cell.t10 for cell in cells(settings)]
         axis.plot(ratios, range(len(ratios)), "oD^s"[i], color=INKS[i], label=reading, markersize=5, alpha=0.8)

@@ -17,13 +17,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS, panels
+from ...figures import INKS, Figures, one_panel
 from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Region, within_factor
 from ..measures import best_quantile, proportion
 from .shared.grid import N
@@ -80,7 +78,7 @@ SETTINGS = {
 }
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for cell in settings.cells:
         yield pl.plan(
             pl.RandomTask(pl.random_parity, (N, cell.k)),
@@ -105,37 +103,29 @@ def read(settings: Settings, results: Results) -> dict[str, np.ndarray]:
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    for cell in settings.cells:
-        yield printed(cell) if settings.steps is None else learns(cell, settings)
+    return (printed(cell) if settings.steps is None else learns(cell, settings) for cell in settings.cells)
 
 
 def learns(cell: Cell, settings: Settings) -> Claim:
-    return Claim(
-        f"{cell.name}/learns",
+    text = (
         f"a Transformer of {settings.embedding} dimensions and {settings.heads} heads learns degree {cell.k} at batch "
-        f"{cell.batch} within {settings.steps:,} steps; the fraction of seeds",
-        None,
-        Region(low=0.5),
-        lambda times: proportion(int(np.isfinite(times[cell.name]).sum(axis=0).max()), len(times[cell.name])),
     )
+    text += f"{cell.batch} within {settings.steps:,} steps; the fraction of seeds"
+    learned = lambda times: proportion(int(np.isfinite(times[cell.name]).sum(axis=0).max()), len(times[cell.name]))
+    return Claim(f"{cell.name}/learns", text, None, Region(low=0.5), learned)
 
 
 def printed(cell: Cell) -> Claim:
-    return Claim(
-        cell.name,
-        f"Transformer, k = {cell.k}, batch {cell.batch}: the 10th percentile of the convergence time at the best rate, "
-        "in steps",
-        cell.t10,
-        within_factor(cell.t10, cell.factor),
-        lambda times: best_quantile(times[cell.name], 0.1),
-        explanation=WHY,
+    text = (
+        f"Transformer, k = {cell.k}, batch {cell.batch}: the 10th percentile of the convergence time at the best rate"
     )
+    region, time = within_factor(cell.t10, cell.factor), lambda times: best_quantile(times[cell.name], 0.1)
+    return Claim(cell.name, f"{text}, in steps", cell.t10, region, time, explanation=WHY)
 
 
-def plot(settings: Settings, times: dict[str, np.ndarray]) -> dict[str, Figure]:
+def plot(settings: Settings, times: dict[str, np.ndarray]) -> Figures:
     """Times over the batch size, one line for each degree, beside the paper's."""
-    figure, axes = panels(1, 1, width=5.2, height=3.6)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=5.2, height=3.6)
     for i, k in enumerate(sorted({cell.k for cell in settings.cells})):
         here = sorted((cell for cell in settings.cells if cell.k == k), key=lambda cell: cell.batch)
         places = [cell.batch for cell in here]

@@ -12,8 +12,8 @@ rows (vi) to (*ii) of that block are read both ways, and our runs are asked whic
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from matplotlib.figure import Figure
 
+from ...figures import Figures
 from ...sweep import Results
 from ..base import Claim, Measured, Region
 from ..measures import exactly, least, proportion, share
@@ -37,43 +37,28 @@ def read(settings: Settings, results: Results) -> dict[str, float]:
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    if not settings.whole:
-        for cell in cells(settings):
-            yield of_cell(cell, settings.seeds)
-        return
     known = cells(settings)
-    yield Claim(
-        "certain",
-        f"the share of cells within {POINTS} points of the paper's percentage, of those that are certain",
-        None,
-        Region(low=0.9),
-        lambda percents: share([abs(percents[cell.name] - cell.percent) <= POINTS for cell in known if cell.certain]),
-    )
-    yield Claim(
-        "finding-1",
-        "k <= 4, settings (i) to (xv), every batch size: the least percentage of seeds that learn at the best rate",
-        20,
-        Region(low=20),
-        lambda percents: least([percents[cell.name] for cell in known if not cell.setting.startswith("*")]),
-    )
-    yield Claim(
-        "moved-rows",
-        "k = 4, rows (xv), (*i) and (*ii), which are printed one row too high: the mean distance from the numbers "
-        "one row above, over that from the numbers in the row itself",
-        None,
-        Region(high=0.5),
-        lambda percents: nearer([cell for cell in known if cell.k == 4 and cell.setting in MOVED], percents),
-    )
+    if not settings.whole:
+        yield from (of_cell(cell, settings.seeds) for cell in known)
+        return
+    text = f"the share of cells within {POINTS} points of the paper's percentage, of those that are certain"
+    certain = [cell for cell in known if cell.certain]
+    near = lambda percents: share([abs(percents[cell.name] - cell.percent) <= POINTS for cell in certain])
+    yield Claim("certain", text, None, Region(low=0.9), near)
+    text = "k <= 4, settings (i) to (xv), every batch size: the least percentage of seeds that learn at the best rate"
+    robust = [cell.name for cell in known if not cell.setting.startswith("*")]
+    yield Claim("finding-1", text, 20, Region(low=20), lambda percents: least([percents[name] for name in robust]))
+    text = "k = 4, rows (xv), (*i) and (*ii), which are printed one row too high: the mean distance from the numbers "
+    text += "one row above, over that from the numbers in the row itself"
+    moved = [cell for cell in known if cell.k == 4 and cell.setting in MOVED]
+    yield Claim("moved-rows", text, None, Region(high=0.5), lambda percents: nearer(moved, percents))
 
 
 def of_cell(cell: Cell, seeds: int) -> Claim:
-    return Claim(
-        cell.name,
-        f"{cell.words}: the percentage of seeds that learn at the best rate",
-        cell.percent,
-        Region(cell.percent - POINTS, cell.percent + POINTS),
-        lambda percents: percentage(round(percents[cell.name] * seeds / 100), seeds),
-    )
+    text = f"{cell.words}: the percentage of seeds that learn at the best rate"
+    region = Region(cell.percent - POINTS, cell.percent + POINTS)
+    measure = lambda percents: percentage(round(percents[cell.name] * seeds / 100), seeds)
+    return Claim(cell.name, text, cell.percent, region, measure)
 
 
 def percentage(successes: int, trials: int) -> Measured:
@@ -88,15 +73,10 @@ def nearer(rows: list[Cell], percents: Mapping[str, float]) -> Measured:
     return exactly(away([cell.moved for cell in rows]) / away([cell.percent for cell in rows]))
 
 
-def plot(settings: Settings, percents: dict[str, float]) -> dict[str, Figure]:
+def plot(settings: Settings, percents: dict[str, float]) -> Figures:
     """The paper's table with ours in it."""
-    shown = lambda cell: f"{cell.percent:.0f}" + ("" if cell.certain else f" or {cell.moved:.0f}".replace("nan", "?"))
-    figure = draw_table(
-        settings,
-        {name: f"{value:.0f}" for name, value in percents.items()},
-        {cell.name: shown(cell) for cell in cells(settings)},
-        {cell.name: (percents[cell.name] - cell.percent) / 100 for cell in cells(settings)},
-        f"Percentage of seeds that learn a k-parity of {N} bits at the best rate (grey: the paper's)",
-        "difference from the paper's, over 100",
-    )
-    return {"figure8": figure}
+    printed = lambda cell: f"{cell.percent:.0f}" + ("" if cell.certain else f" or {cell.moved:.0f}".replace("nan", "?"))
+    shown = {cell.name: (f"{percents[cell.name]:.0f}", printed(cell)) for cell in cells(settings)}
+    shade = {cell.name: (percents[cell.name] - cell.percent) / 100 for cell in cells(settings)}
+    title = f"Percentage of seeds that learn a k-parity of {N} bits at the best rate (grey: the paper's)"
+    return {"figure8": draw_table(settings, shown, shade, title, "difference from the paper's, over 100")}

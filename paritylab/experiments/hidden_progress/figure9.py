@@ -13,24 +13,20 @@ networks need one or two of them, so exponents at quick scale can be off by log(
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import panels
+from ...figures import Figures, one_panel
 from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
 from ...statistics import Interval, best_quantile_interval
 from ...sweep import Results
-from ...training.named import make_network
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import UNKNOWN
-from .shared.grid import RATES, ROMAN, name_of, units_of
+from .shared.grid import RATES, Table as Settings, name_of, random_parities
 from .shared.measures import best_t10
 
 SIZES = (10, 20, 30)
@@ -40,33 +36,17 @@ BATCH = 32
 Times = Float[np.ndarray, "seeds sizes rates"]
 
 
-@dataclass(frozen=True)
-class Settings:
-    seeds: int
-    steps: int
-    architectures: tuple[str, ...] = ROMAN
-    degrees: tuple[int, ...] = (2, 3, 4)
-    batches: tuple[int, ...] = (1, 4, 32, 128, 1024)
-
-
 SETTINGS = {
     "quick": Settings(60, 500, architectures=("xi", "xii", "xv"), degrees=(2, 3), batches=(32,)),
     "paper": Settings(seeds=25, steps=100_000),
 }
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     """The runs at n = 30 are those of figure 7."""
     for setting, k, batch, n in itertools.product(settings.architectures, settings.degrees, settings.batches, SIZES):
-        yield pl.plan(
-            pl.RandomTask(pl.random_parity, (n, k)),
-            make_network(ARCHITECTURES[setting][0], k, units_of(setting, k), "uniform"),
-            rate=RATES,
-            batch=batch,
-            seeds=settings.seeds,
-            steps=settings.steps,
-            labels={"setting": setting, "k": k},
-        )
+        labels, seeds, steps = {"setting": setting, "k": k}, settings.seeds, settings.steps
+        yield random_parities(setting, n, k, rate=RATES, batch=batch, seeds=seeds, steps=steps, labels=labels)
 
 
 Data = dict[tuple[str, int, int], Times]
@@ -84,23 +64,15 @@ def read(settings: Settings, results: Results) -> Data:
 
 def claims(settings: Settings) -> Iterator[Claim]:
     for setting in settings.architectures:
-        words = f"({setting}) {NETWORKS[ARCHITECTURES[setting][0]].what}"
+        name, words = name_of(setting), f"({setting}) {NETWORKS[ARCHITECTURES[setting][0]].what}"
         for k in settings.degrees:
-            yield Claim(
-                f"{name_of(setting)}/k{k}/exponent",
-                f"{words}, k = {k}: the time is n to the O(k); the largest alpha over batch sizes",
-                None,
-                Region(high=2 * k),
-                partial(largest_of, [(setting, k, batch) for batch in settings.batches]),
-            )
+            text = f"{words}, k = {k}: the time is n to the O(k); the largest alpha over batch sizes"
+            measure = partial(largest_of, [(setting, k, batch) for batch in settings.batches])
+            yield Claim(f"{name}/k{k}/exponent", text, None, Region(high=2 * k), measure)
         for k in settings.degrees[1:]:
-            yield Claim(
-                f"{name_of(setting)}/k{k}/steeper",
-                f"{words}: alpha grows with k; that of k = {k} less that of k = {k - 1}, batch {BATCH}",
-                None,
-                Region(low=0),
-                partial(growth, (setting, k - 1, BATCH), (setting, k, BATCH)),
-            )
+            text = f"{words}: alpha grows with k; that of k = {k} less that of k = {k - 1}, batch {BATCH}"
+            measure = partial(growth, (setting, k - 1, BATCH), (setting, k, BATCH))
+            yield Claim(f"{name}/k{k}/steeper", text, None, Region(low=0), measure)
 
 
 def scaling(times: Times) -> tuple[float, float]:
@@ -132,24 +104,22 @@ def largest_of(places: list[tuple[str, int, int]], data: Data) -> Measured:
 
 
 def growth(lower: tuple[str, int, int], higher: tuple[str, int, int], data: Data) -> Measured:
-    first, second = data[lower], data[higher]
-    return UNKNOWN if math.inf in (scaling(first)[1], scaling(second)[1]) else difference(first, second)
-
-
-def difference(first: Times, second: Times) -> Measured:
     """How much larger the alpha of the second cell is."""
-    (low, high), (other_low, other_high) = (scaling_interval(cell, 0.975) for cell in (first, second))
-    return Measured(scaling(second)[1] - scaling(first)[1], (other_low - high, other_high - low))
+    cells = data[lower], data[higher]
+    alphas = [scaling(cell)[1] for cell in cells]
+    if math.inf in alphas:
+        return UNKNOWN
+    (low, high), (other_low, other_high) = (scaling_interval(cell, 0.975) for cell in cells)
+    return Measured(alphas[1] - alphas[0], (other_low - high, other_high - low))
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> Figures:
     """Rows are architectures, columns degrees and batch sizes; a cell says c and alpha."""
     columns = list(itertools.product(settings.degrees, settings.batches))
     found = [[scaling(data[setting, *column]) for column in columns] for setting in settings.architectures]
     alphas = np.array([[alpha for _, alpha in row] for row in found])
     rows = len(settings.architectures)
-    figure, axes = panels(1, 1, width=2.4 + 0.8 * len(columns), height=1.1 + 0.3 * rows)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=2.4 + 0.8 * len(columns), height=1.1 + 0.3 * rows)
     shown = np.where(np.isfinite(alphas), alphas, np.nan)
     image = axis.imshow(shown, cmap="viridis_r", vmin=0, aspect="auto")
     for (row, column), alpha in np.ndenumerate(alphas):

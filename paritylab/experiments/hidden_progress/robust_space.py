@@ -18,29 +18,26 @@ steps, which makes a success no less of one. (Wide networks need more: with Gaus
 """
 
 import functools
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import panels
-from ...networks.base import Recipe
+from ...figures import Figures, one_panel
 from ...registry import NETWORKS, SETTINGS as ARCHITECTURES
 from ...sweep import Results
-from ...training.named import make_network
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import proportion
+from .shared.grid import RATES, name_of, random_parities
 
-RATES = (1.0, 0.1, 0.01, 0.001)
 DEGREES = (2, 3, 4)
 STARTS = ("uniform", "Gaussian", "Bernoulli")
-LAWS = (
+INITIALIZATIONS = (
     pl.networks.UniformInitialization(),
     pl.networks.GaussianInitialization(),
     pl.networks.BernoulliInitialization(),
@@ -69,6 +66,10 @@ class Combination(NamedTuple):
     start: int
     loss: int
 
+    @property
+    def names(self) -> tuple[str, str]:
+        return STARTS[self.start], LOSS_NAMES[self.loss]
+
 
 ALL = tuple(Combination(k, start, loss) for k in DEGREES for start in range(3) for loss in range(3))
 BALANCED = tuple(each for each in ALL if (each.k + each.start + each.loss) % 3 == 2)
@@ -82,54 +83,35 @@ class Settings:
 
 
 def full_grid() -> tuple[Place, ...]:
-    powers = tuple(2**i for i in range(11))
-    robust = tuple(Place(name, n, batch) for name in ROBUST for n in (10, 20, 30) for batch in powers)
-    less = tuple(Place(name, n, batch) for name in LESS_ROBUST for n in (10, 20, 30) for batch in powers[4:])
-    return robust + less
+    powers, sizes = tuple(2**i for i in range(11)), (10, 20, 30)
+    robust = itertools.product(ROBUST, sizes, powers)
+    return tuple(Place(*each) for each in (*robust, *itertools.product(LESS_ROBUST, sizes, powers[4:])))
 
 
+QUICK_PLACES = (
+    *(Place("i", 20, 64, 3000), Place("vii", 20, 128, 3000), Place("xi", 30, 16, 3000)),
+    *(Place("xiii", 10, 256, 1500), Place("xiv", 10, 512, 600), Place("xv", 20, 32, 3000)),
+)
 SETTINGS = {
-    "quick": Settings(
-        seeds=10,
-        places=(
-            Place("i", 20, 64, 3000),
-            Place("vii", 20, 128, 3000),
-            Place("xi", 30, 16, 3000),
-            Place("xiii", 10, 256, 1500),
-            Place("xiv", 10, 512, 600),
-            Place("xv", 20, 32, 3000),
-        ),
-        combinations=BALANCED,
-    ),
+    "quick": Settings(seeds=10, places=QUICK_PLACES, combinations=BALANCED),
     "paper": Settings(seeds=25, places=full_grid(), combinations=ALL),
 }
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
-    for place in settings.places:
-        for each in settings.combinations:
-            yield pl.plan(
-                pl.RandomTask(pl.random_parity, (place.n, each.k)),
-                network_of(place, each),
-                rate=RATES,
-                batch=place.batch,
-                loss=pl.training.ChosenLoss(LOSSES, each.loss),
-                seeds=settings.seeds,
-                steps=place.steps,
-                labels={
-                    "setting": place.setting,
-                    "k": each.k,
-                    "start": STARTS[each.start],
-                    "loss_name": LOSS_NAMES[each.loss],
-                },
-            )
-
-
-def network_of(place: Place, each: Combination) -> Recipe:
-    """The architecture, with an initialization that is a number of the run."""
-    name, width = ARCHITECTURES[place.setting]
-    start = pl.networks.ChosenInitialization(LAWS, each.start)
-    return make_network(name, each.k, each.k if isinstance(width, str) else width, start)
+def plan(settings: Settings) -> Iterator[pl.Plan]:
+    for place, each in itertools.product(settings.places, settings.combinations):
+        yield random_parities(
+            place.setting,
+            place.n,
+            each.k,
+            pl.networks.ChosenInitialization(INITIALIZATIONS, each.start),
+            rate=RATES,
+            batch=place.batch,
+            loss=pl.training.ChosenLoss(LOSSES, each.loss),
+            seeds=settings.seeds,
+            steps=place.steps,
+            labels={"setting": place.setting, "k": each.k} | dict(zip(("start", "loss_name"), each.names, strict=True)),
+        )
 
 
 def settings_of(settings: Settings) -> list[str]:
@@ -160,15 +142,14 @@ def least_of(setting: str, best: pd.DataFrame) -> Measured:
     return proportion(int(worst.learned), int(worst.trials))
 
 
-def plot(settings: Settings, best: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, best: pd.DataFrame) -> Figures:
     """A table: architectures down, combinations across, the least fraction over n and batch sizes in each cell."""
     best = best.assign(fraction=best.learned / best.trials)
     names = settings_of(settings)
-    columns = [(each.k, STARTS[each.start], LOSS_NAMES[each.loss]) for each in settings.combinations]
+    columns = [(each.k, *each.names) for each in settings.combinations]
     least = best.groupby(["setting", "k", "start", "loss_name"]).fraction.min()
     values = np.array([[least[(name, *column)] for column in columns] for name in names])
-    figure, axes = panels(1, 1, width=2.6 + 0.5 * len(columns), height=1.6 + 0.25 * len(names))
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=2.6 + 0.5 * len(columns), height=1.6 + 0.25 * len(names))
     axis.imshow(values, cmap="Blues", vmin=0, vmax=1.3, aspect="auto")
     for row, column in np.ndindex(values.shape):
         solved = values[row, column] >= LEAST
@@ -180,14 +161,12 @@ def plot(settings: Settings, best: pd.DataFrame) -> dict[str, Figure]:
     axis.set_yticks(range(len(names)), [label_of(name, settings) for name in names], fontsize=7)
     axis.tick_params(length=0)
     axis.grid(False)
-    axis.set_title(
-        f"Seeds that learn, at the best of four rates (the paper's finding: at least {LEAST:.0%} everywhere)"
-    )
+    finding = f"the paper's finding: at least {LEAST:.0%} everywhere"
+    axis.set_title(f"Seeds that learn, at the best of four rates ({finding})")
     return {"robust-space": figure}
 
 
 def label_of(setting: str, settings: Settings) -> str:
-    network, width = ARCHITECTURES[setting]
     places = [place for place in settings.places if place.setting == setting]
     where = f"; n = {places[0].n}, B = {places[0].batch}" if len(places) == 1 else ""
-    return f"({setting}) {network}{f'-{width}' if width else ''}{where}"
+    return f"({setting}) {name_of(setting)}{where}"

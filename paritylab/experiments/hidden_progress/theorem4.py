@@ -22,19 +22,17 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...analysis.first_step.sign_weights import BLOCK, OneStepMLP, presence_probability
 from ...analysis.fourier.majority import majority_coefficients
 from ...bounds import one_step_learning
-from ...figures import INKS, ink, panels
+from ...figures import INKS, Axes, Figures, ink, panels
 from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap, exactly, fraction, proportion
+from .shared.claims import about
 
 K, WIDTH, LOSS = 4, 768, 0.1
 POINTS = 8192
@@ -56,16 +54,10 @@ class Settings:
     batch: int = 32
 
 
+EXACT, SAMPLED, SHARES = (31, 51, 101, 201, 301, 501, 1001), (21, 31, 51, 101), (0.1, 0.2, 0.35, 0.6, 1.0, 1.8, 3.2)
 SETTINGS = {
     "quick": Settings((31, 1001), (21, 31), (0.1, 0.3, 1.0, 3.2), seeds=6, steps=4000),
-    "paper": Settings(
-        (31, 51, 101, 201, 301, 501, 1001),
-        (21, 31, 51, 101),
-        (0.1, 0.2, 0.35, 0.6, 1.0, 1.8, 3.2),
-        seeds=10,
-        steps=20_000,
-        batch=64,
-    ),
+    "paper": Settings(EXACT, SAMPLED, SHARES, seeds=10, steps=20_000, batch=64),
 }
 
 
@@ -83,7 +75,7 @@ def rate(settings: Settings) -> float:
     return 4 * K**1.5 / math.sqrt(WIDTH * settings.steps)
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     """Training starts where the first step has ended; the second layer alone has a rate."""
     cases: list[tuple[int, float | None]] = [(n, None) for n in settings.exact]
     cases += [(n, share) for n in settings.sampled for share in settings.shares]
@@ -121,67 +113,35 @@ def read(settings: Settings, results: Results) -> Data:
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    shares = np.array(settings.shares)
+    shares, last = np.array(settings.shares), settings.sampled[-1]
     for n in settings.exact:
         yield from of_exact_step(n)
-    for n in settings.sampled:
-        yield of_drop(n, shares)
-    yield Claim(
-        "sampled/one-curve",
-        f"the same at n = {', '.join(map(str, settings.sampled))}: the largest over the smallest of these (ours)",
-        None,
-        Region(1, 2),
-        lambda data: spread(shares, [*data.errors.values()]),
-        theory=1.0,
-    )
-    last = settings.sampled[-1]
-    yield Claim(
-        "sampled/theorem-batch",
-        f"the theorem's batch at n = {last} is enough: how many times more than at the drop",
-        None,
-        Region(low=1),
-        lambda data: quotient(theorem_share(last), drop(shares, data.errors[last])),
-    )
+    yield from (of_drop(n, shares) for n in settings.sampled)
+    text = f"the same at n = {', '.join(map(str, settings.sampled))}: the largest over the smallest of these (ours)"
+    most = lambda data: spread(shares, [*data.errors.values()])
+    yield Claim("sampled/one-curve", text, None, Region(1, 2), most, theory=1.0)
+    text = f"the theorem's batch at n = {last} is enough: how many times more than at the drop"
+    more = lambda data: quotient(theorem_share(last), drop(shares, data.errors[last]))
+    yield Claim("sampled/theorem-batch", text, None, Region(low=1), more)
     # The failure that Lemma 4 allows for the width: r >= k 2**(k+1) log((k+1) / delta).
     present = 1 - (K + 1) * math.exp(-WIDTH / (K * 2 ** (K + 1)))
-    yield Claim(
-        "lemma4/presence",
-        f"the start has all units that Lemma 3 needs, with {WIDTH} units; the probability",
-        None,
-        Region(low=present),
-        lambda _: exactly(presence_probability(WIDTH, K)),
-        theory=present,
-    )
+    text = f"the start has all units that Lemma 3 needs, with {WIDTH} units; the probability"
+    probability = lambda _: exactly(presence_probability(WIDTH, K))
+    yield Claim("lemma4/presence", text, None, Region(low=present), probability, theory=present)
 
 
 def of_exact_step(n: int) -> Iterator[Claim]:
-    runs = lambda data: data.exact[data.exact.n == n]
-    yield Claim(
-        f"exact/n{n}/error",
-        f"n = {n}, exact first step: the error on {POINTS:,} fresh points for each seed",
-        None,
-        Region(high=0.001),
-        lambda data: proportion(round(float(runs(data).fresh_error.sum()) * POINTS), POINTS * len(runs(data))),
-        theory=0.0,
-    )
-    yield Claim(
-        f"exact/n{n}/learns",
-        f"n = {n}, exact first step: no mistake on {POINTS:,} points; the fraction of seeds",
-        None,
-        Region(low=0.5),
-        lambda data: fraction(runs(data).outcome == "learned"),
-        theory=1.0,
-    )
+    claim = about(f"exact/n{n}", f"n = {n}, exact first step", lambda data: data.exact[data.exact.n == n])
+    mistakes = lambda runs: proportion(round(float(runs.fresh_error.sum()) * POINTS), POINTS * len(runs))
+    text = f"the error on {POINTS:,} fresh points for each seed"
+    yield claim("error", text, Region(high=0.001), mistakes, theory=0.0)
+    text, learned = f"no mistake on {POINTS:,} points; the fraction of seeds", lambda runs: runs.outcome == "learned"
+    yield claim("learns", text, Region(low=0.5), lambda runs: fraction(learned(runs)), theory=1.0)
 
 
 def of_drop(n: int, shares: np.ndarray) -> Claim:
-    return Claim(
-        f"sampled/n{n}/drop",
-        f"n = {n}, first step with B examples: B xi_3**2 / n at which the median error falls through 1/4 (ours)",
-        None,
-        DROP,
-        lambda data: drop(shares, data.errors[n]),
-    )
+    text = "first step with B examples: B xi_3**2 / n at which the median error falls through 1/4 (ours)"
+    return Claim(f"sampled/n{n}/drop", f"n = {n}, {text}", None, DROP, lambda data: drop(shares, data.errors[n]))
 
 
 def crossing(shares: np.ndarray, errors: np.ndarray) -> float:
@@ -218,12 +178,12 @@ def quotient(value: float, by: Measured) -> Measured:
     return Measured(value / by.value, (value / high, value / low if low > 0 else math.inf))  # a drop is above 0
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> Figures:
     """Error against the batch, at every n; time to no mistake with the exact step."""
     figure, axes = panels(1, 2, width=4.2, height=3.1)
     draw_sampled(axes[0, 0], data.errors)
     draw_exact(axes[0, 1], data.exact, settings)
-    figure.suptitle(f"One large step, then the second layer: the parity of {K} out of n bits", fontsize=11)
+    figure.suptitle(f"One large step, then the second layer: the parity of {K} out of n bits")
     return {"theorem4": figure}
 
 

@@ -14,31 +14,21 @@ positive product is the same as all ones. We take the constants that the proofs 
 and count violations: of Lemma 5 (times), of Lemma 6 (errors), and of what they imply for the two corollaries.
 """
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from ...analysis.polynet import gradient_flow
 from ...analysis.polynet.errors import lemma6, sign_error
-from ...analysis.polynet.gradient_flow import (
-    equal_time,
-    flow_times,
-    lemma5,
-    limit_of_scaled,
-    real_share_bound,
-    real_shares,
-    sign_share_bound,
-    sign_shares,
-    time_to_gain,
-)
-from ...figures import ink, panels
+from ...figures import Axes, Figures, ink, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
 from ..measures import bootstrap, exactly, largest
+from .shared.claims import about
 
 GAMMA = 0.01
 DEGREES = (3, 4, 5)
@@ -69,7 +59,7 @@ SETTINGS = {
 
 def solved_flows(k: int, draws: int) -> pd.DataFrame:
     """Times by the solver and by another route: all ones to the two crossings at every n', and random starts."""
-    shares = [sign_shares(block, k, GAMMA) for block in BLOCKS]
+    shares = [gradient_flow.sign_shares(block, k, GAMMA) for block in BLOCKS]
     rng = np.random.default_rng([k, 0])
     random = np.abs(rng.normal(size=(draws, k)))
     gains = np.concatenate(
@@ -81,9 +71,9 @@ def solved_flows(k: int, draws: int) -> pd.DataFrame:
         {
             "kind": ["near chance"] * count + ["perfect"] * count + ["random"] * draws,
             "block": [*BLOCKS, *BLOCKS, *[0] * draws],
-            "solver": flow_times(start, gains),
-            "other": [equal_time(k, 1.0, math.sqrt(1 + gain)) for gain in gains[: 2 * count]]
-            + [time_to_gain(v, float(gain)) for v, gain in zip(random, gains[2 * count :], strict=True)],
+            "solver": gradient_flow.flow_times(start, gains),
+            "other": [gradient_flow.equal_time(k, 1.0, math.sqrt(1 + gain)) for gain in gains[: 2 * count]]
+            + [gradient_flow.time_to_gain(v, float(gain)) for v, gain in zip(random, gains[2 * count :], strict=True)],
         }
     )
 
@@ -91,8 +81,8 @@ def solved_flows(k: int, draws: int) -> pd.DataFrame:
 def sign_corollary(k: int) -> pd.DataFrame:
     """Corollary 11: what is left of the time, beside the bound, at every n' and gamma for which there is one."""
     rows = [
-        {"block": block, "gamma": gamma, "rest": sign_shares(block, k, gamma).rest,
-         "bound": sign_share_bound(block, k, gamma)}
+        {"block": block, "gamma": gamma, "rest": gradient_flow.sign_shares(block, k, gamma).rest,
+         "bound": gradient_flow.sign_share_bound(block, k, gamma)}
         for block in BLOCKS for gamma in GAMMAS
     ]  # fmt: skip
     return pd.DataFrame([row for row in rows if math.isfinite(row["bound"])])
@@ -103,62 +93,47 @@ def gaussian_corollary(k: int, block: int, starts: int, seed: int) -> pd.DataFra
     rng = np.random.default_rng([k, block, seed])
     weights = rng.normal(size=(starts, k, block))
     weights[:, :, 0] = np.abs(weights[:, :, 0])  # signs with a positive product can all be made positive
-    return pd.DataFrame(
-        {
-            "start": np.arange(starts),
-            "rest": [real_shares(each, GAMMA).rest for each in weights],
-            "bound": [real_share_bound(each, GAMMA) for each in weights],
-        }
-    )
+    rest = [gradient_flow.real_shares(each, GAMMA).rest for each in weights]
+    bound = [gradient_flow.real_share_bound(each, GAMMA) for each in weights]
+    return pd.DataFrame({"start": np.arange(starts), "rest": rest, "bound": bound})
 
 
 def lemma5_slack(draws: int) -> pd.DataFrame:
-    """Lemma 5: by how much its bounds are kept, relative to the time, for random starts of three laws."""
+    """Lemma 5: by how much its bounds are kept, relative to the time, for random starts of three distributions."""
     rng = np.random.default_rng(5)
     rows = []
     for draw in range(draws):
-        k, law = 3 + draw % 4, draw % 3
-        start = [np.abs(rng.normal(size=k)), rng.uniform(0.05, 1, k), np.ones(k)][law]
-        i, whole = int(rng.integers(k)), time_to_gain(start, math.inf)
+        k, which = 3 + draw % 4, draw % 3
+        start = [np.abs(rng.normal(size=k)), rng.uniform(0.05, 1, k), np.ones(k)][which]
+        i, whole = int(rng.integers(k)), gradient_flow.time_to_gain(start, math.inf)
         b = math.hypot(start[i], math.exp(rng.uniform(-2, 4)))
-        bounds, time = lemma5(start, i, b), time_to_gain(start, b**2 - start[i] ** 2)
+        bounds, time = gradient_flow.lemma5(start, i, b), gradient_flow.time_to_gain(start, b**2 - start[i] ** 2)
         rows.append({"low": (time - bounds.time_low) / whole, "high": (bounds.rest_high - (whole - time)) / whole})
     return pd.DataFrame(rows)
 
 
 def lemma6_slack(draws: int) -> pd.DataFrame:
-    """Lemma 6: by how much its bounds are kept, corrected and as printed, for random weights of three laws."""
+    """Lemma 6: by how much its bounds are kept, corrected and as printed, for weights of three distributions."""
     rng = np.random.default_rng(6)
+    kept = lambda bounds: (float(bounds.error - bounds.low), float(bounds.high - bounds.error))
     rows = []
     for draw in range(draws):
-        k, block, law = 2 + draw % 4, int(rng.integers(3, 13)), draw % 3
+        k, block, which = 2 + draw % 4, int(rng.integers(3, 13)), draw % 3
         shape = (k, block)
-        weights = np.abs([rng.normal(size=shape), rng.uniform(-1, 1, shape), np.ones(shape)][law])
+        weights = np.abs([rng.normal(size=shape), rng.uniform(-1, 1, shape), np.ones(shape)][which])
         weights[:, 0] = rng.uniform(0.2, 2.5) * np.linalg.norm(weights[:, 1:], axis=1) * rng.uniform(0.8, 1.2, k)
-        right, printed = lemma6(weights), lemma6(weights, printed=True)
-        rows.append(
-            {
-                "low": float(right.error - right.low),
-                "high": float(right.high - right.error),
-                "printed_low": float(printed.error - printed.low),
-                "printed_high": float(printed.high - printed.error),
-            }
-        )
-    return pd.DataFrame(rows)
+        rows.append((*kept(lemma6(weights)), *kept(lemma6(weights, printed=True))))
+    return pd.DataFrame(rows, columns=["low", "high", "printed_low", "printed_high"])
 
 
 def plan(settings: Settings) -> Iterator[Call]:
-    for k in DEGREES:
-        yield Call(
-            solved_flows, {"k": k, "draws": settings.draws}, {"part": "flow"}, seconds=1
-        )  # together: one compilation
+    for k in DEGREES:  # random starts together with the others: one compilation
+        yield Call(solved_flows, {"k": k, "draws": settings.draws}, {"part": "flow"}, seconds=1)
     for k in DEGREES:
         yield Call(sign_corollary, {"k": k}, {"part": "corollary11"}, seconds=1)
-    for k in GAUSSIAN_DEGREES:
-        for block in settings.blocks:
-            for seed in range(settings.starts // CHUNK):
-                configuration = {"k": k, "block": block, "starts": CHUNK, "seed": seed}
-                yield Call(gaussian_corollary, configuration, {"part": "corollary12"}, seconds=1)
+    for k, block, seed in itertools.product(GAUSSIAN_DEGREES, settings.blocks, range(settings.starts // CHUNK)):
+        configuration = {"k": k, "block": block, "starts": CHUNK, "seed": seed}
+        yield Call(gaussian_corollary, configuration, {"part": "corollary12"}, seconds=1)
     yield Call(lemma5_slack, {"draws": settings.draws}, {"part": "lemma5"}, seconds=1)
     yield Call(lemma6_slack, {"draws": settings.draws}, {"part": "lemma6"}, seconds=1)
 
@@ -198,28 +173,15 @@ def of_flow(k: int) -> Iterator[Claim]:
     text = f"k = {k}: the solver's times from"
     yield apart(f"k{k}/solver", f"{text} all ones against the closed form", f"{flow} != 'random'")
     yield apart(f"k{k}/unequal", f"{text} random starts against the integral", f"{flow} == 'random'")
-    yield Claim(
-        f"k{k}/exponent",
-        f"k = {k}: 1 - T(.49)/T(0) falls as a power of n' from {min(BLOCKS)} to {last:,}; the exponent",
-        -power,
-        Region(-power - 0.1, -power + 0.1),
-        lambda table: exactly(exponent(rests(table, k).index.to_numpy(float), rests(table, k).to_numpy())),
-    )
-    yield Claim(
-        f"k{k}/limit",
-        f"k = {k}: (1 - T(.49)/T(0)) n'^(k/2 - 1) at n' = {last:,} over its limit for normal sums (ours)",
-        None,
-        Region(0.9, 1.1),
-        lambda table: exactly(rests(table, k)[last] * last**power / limit_of_scaled(k, 0.5 - GAMMA)),
-        theory=1.0,
-    )
-    yield Claim(
-        f"k{k}/share",
-        f"k = {k}: almost all of the time is spent at chance: T(.49)/T(0) at n' = {last:,}",
-        None,
-        Region(low=0.95),
-        lambda table: exactly(1 - rests(table, k)[last]),
-    )
+    text = f"1 - T(.49)/T(0) falls as a power of n' from {min(BLOCKS)} to {last:,}; the exponent"
+    claim = about(f"k{k}", f"k = {k}", lambda table: rests(table, k))
+    slope = lambda rest: exactly(exponent(rest.index.to_numpy(float), rest.to_numpy()))
+    yield claim("exponent", text, Region(-power - 0.1, -power + 0.1), slope, paper=-power)
+    text = f"(1 - T(.49)/T(0)) n'^(k/2 - 1) at n' = {last:,} over its limit for normal sums (ours)"
+    scaled = lambda rest: exactly(rest[last] * last**power / gradient_flow.limit_of_scaled(k, 0.5 - GAMMA))
+    yield claim("limit", text, Region(0.9, 1.1), scaled, theory=1.0)
+    text = f"almost all of the time is spent at chance: T(.49)/T(0) at n' = {last:,}"
+    yield claim("share", text, Region(low=0.95), lambda rest: exactly(1 - rest[last]))
     text = f"k = {k}: random signs: violations of the bound that Lemmas 5 and 6 give, over n' and gamma"
     yield violations(f"k{k}/corollary11", text, f"part == 'corollary11' and k == {k}", "bound - rest")
 
@@ -234,13 +196,9 @@ def of_gaussian_starts(k: int, blocks: np.ndarray) -> Iterator[Claim]:
         sample = np.stack([np.log(rows[rows.block == block].rest.to_numpy(float)) for block in blocks], axis=1)
         return bootstrap(sample, lambda sample: exponent(blocks, np.exp(np.median(sample, axis=0))))
 
-    yield Claim(
-        f"k{k}/corollary12-exponent",
-        f"k = {k}: Gaussian starts: the median of 1 - T(.49)/T(0) falls as a power of n'",
-        1 - k / 2,
-        Region(1 - k / 2 - 0.15, 1 - k / 2 + 0.15),
-        slope_of_medians,
-    )
+    name, power = f"k{k}/corollary12-exponent", 1 - k / 2
+    text = f"k = {k}: Gaussian starts: the median of 1 - T(.49)/T(0) falls as a power of n'"
+    yield Claim(name, text, power, Region(power - 0.15, power + 0.15), slope_of_medians)
 
 
 def part_of(table: pd.DataFrame, part: str, k: int) -> pd.DataFrame:
@@ -258,13 +216,13 @@ def exponent(blocks: np.ndarray, values: np.ndarray) -> float:
     return float(np.polyfit(np.log(blocks), np.log(values), 1)[0])
 
 
-def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """Error over time; what is left of the time over n', from all ones and from Gaussian starts."""
     figure, axes = panels(1, 3, width=3.6, height=3.0)
     draw_errors(axes[0, 0])
     draw_rests(axes[0, 1], table)
     draw_gaussian(axes[0, 2], table, settings)
-    figure.suptitle("Gradient flow on disjoint PolyNets: long at chance, then suddenly perfect", fontsize=11)
+    figure.suptitle("Gradient flow on disjoint PolyNets: long at chance, then suddenly perfect")
     return {"theorem7": figure}
 
 
@@ -273,12 +231,13 @@ def draw_errors(axis: Axes) -> None:
     k = DEGREES[0]
     for i, block in enumerate((16, 64, 256, 4096)):
         v = np.unique(np.concatenate([np.geomspace(1, block - 1, 600), np.arange(1, min(block, 400), 1.0)]))
-        share = [equal_time(k, 1.0, float(each)) / equal_time(k, 1.0, block - 1.0) for each in v]
+        share = [
+            gradient_flow.equal_time(k, 1.0, float(each)) / gradient_flow.equal_time(k, 1.0, block - 1.0) for each in v
+        ]
         axis.step(share, sign_error(block, k, v), where="post", label=f"n' = {block:,}", **ink(i))
     axis.axhline(0.5 - GAMMA, color="0.6", linewidth=0.6)
-    axis.set(
-        xlabel="time, in units of T(0)", ylabel="error (line: 49%)", title=f"All ones, k = {k}", ylim=(-0.02, 0.52)
-    )
+    axis.set(xlabel="time, in units of T(0)", ylabel="error (line: 49%)", ylim=(-0.02, 0.52))
+    axis.set_title(f"All ones, k = {k}")
     axis.legend(fontsize=7, loc="lower left")
 
 
@@ -286,9 +245,9 @@ def draw_rests(axis: Axes, table: pd.DataFrame) -> None:
     """From all ones, beside the limits."""
     for i, k in enumerate(DEGREES):
         rest = rests(table, k)
-        limit = limit_of_scaled(k, 0.5 - GAMMA) * rest.index.to_numpy(float) ** (1 - k / 2)
+        limit = gradient_flow.limit_of_scaled(k, 0.5 - GAMMA) * rest.index.to_numpy(float) ** (1 - k / 2)
         axis.plot(rest.index, rest, "os^"[i], color=ink(i)["color"], markersize=3.5, label=f"k = {k}, solver")
-        formula = f"{limit_of_scaled(k, 0.5 - GAMMA):.2f} n'$^{{{1 - k / 2:g}}}$"
+        formula = f"{gradient_flow.limit_of_scaled(k, 0.5 - GAMMA):.2f} n'$^{{{1 - k / 2:g}}}$"
         axis.plot(rest.index, limit, linewidth=0.9, label=formula, **ink(i))
     axis.set(xscale="log", yscale="log", xlabel="size of a block, n'", ylabel="1 − T(.49) / T(0)", title="All ones")
     axis.legend(fontsize=6.5, ncols=1, loc="lower left")
@@ -305,7 +264,6 @@ def draw_gaussian(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
                       label=f"k = {k}: median, 10% to 90%")  # fmt: skip
         axis.plot(blocks, middle[-1] * (blocks / blocks[-1]) ** (1 - k / 2), linewidth=0.9,
                   label=f"slope {1 - k / 2:g}", **ink(i))  # fmt: skip
-    axis.set(
-        xscale="log", yscale="log", xlabel="size of a block, n'", ylabel="1 − T(.49) / T(0)", title="Gaussian starts"
-    )
+    axis.set(xscale="log", yscale="log", xlabel="size of a block, n'", ylabel="1 − T(.49) / T(0)")
+    axis.set_title("Gaussian starts")
     axis.legend(fontsize=6.5, loc="lower left")

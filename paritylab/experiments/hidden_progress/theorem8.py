@@ -20,19 +20,17 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...analysis.polynet.errors import polynet_error
 from ...bounds import polynet_steps
-from ...figures import INKS, panels
+from ...figures import INKS, Axes, Figures, panels
 from ...sweep import Results
-from ...training.plans import Plan
 from ...training.rules.optimizers import block_normalized_sgd
 from ..base import Claim, Region
 from ..measures import fraction, largest, least, median
+from .shared.claims import about
 
 CASES = ((2, 3), (3, 2))
 """k and n', small enough for the theorem's own number of steps."""
@@ -71,7 +69,7 @@ def case_name(k: int, block: int) -> str:
     return f"k{k}/block{block}"
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     """Runs never end early: there is no validation batch."""
     for k, block in CASES:
         schedule = Schedule.of(k, block, settings)
@@ -152,44 +150,25 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 
 def of_case(k: int, block: int, settings: Settings) -> Iterator[Claim]:
-    case, name, words, sure = (k, block), case_name(k, block), f"k = {k}, n' = {block}", 1 - settings.failure
-    right = lambda data: data[case].error[data[case].good] <= settings.error
-    yield Claim(
-        f"{name}/error",
-        f"{words}: after T = {Schedule.of(k, block, settings).steps:,} steps of one example the error is at most "
-        f"{settings.error:g}; the fraction of runs that start with a positive product",
-        sure,
-        Region(low=sure),
-        lambda data: fraction(right(data)[:, -1]),
+    sure = 1 - settings.failure
+    claim = about(case_name(k, block), f"k = {k}, n' = {block}", lambda data: data[k, block])
+    right = lambda runs: runs.error[runs.good] <= settings.error
+    text = f"after T = {Schedule.of(k, block, settings).steps:,} steps of one example the error is at most "
+    text += f"{settings.error:g}; the fraction of runs that start with a positive product"
+    yield claim("error", text, Region(low=sure), lambda runs: fraction(right(runs)[:, -1]), paper=sure)
+    text, stays = (
+        "|s| stays at most 1/2; the fraction of these runs",
+        lambda runs: runs.martingale[runs.good, -1] <= 0.5,
     )
-    yield Claim(
-        f"{name}/martingale",
-        f"{words}: |s| stays at most 1/2; the fraction of these runs",
-        sure,
-        Region(low=sure),
-        lambda data: fraction(data[case].martingale[data[case].good, -1] <= 0.5),
-    )
-    yield Claim(
-        f"{name}/claim14",
-        f"{words}: Claim 14: the largest weight of an irrelevant coordinate",
-        1.5,
-        Region(high=1.5),
-        lambda data: largest(np.abs(data[case].weights[data[case].good][..., 1:])),
-    )
-    yield Claim(
-        f"{name}/claim15",
-        f"{words}: Claim 15: relevant weights keep their sign and grow; the least lead over the claim's bound",
-        None,
-        Region(low=0),
-        lambda data: least(data[case].lead[data[case].good]),
-    )
-    yield Claim(
-        f"{name}/time",
-        f"{words}: the theorem is safe: the error is at most epsilon after what part of T; the median",
-        None,
-        Region(high=1),
-        lambda data: median(settled(right(data), data[case].steps) / data[case].steps[-1]),
-    )
+    yield claim("martingale", text, Region(low=sure), lambda runs: fraction(stays(runs)), paper=sure)
+    irrelevant = lambda runs: largest(np.abs(runs.weights[runs.good][..., 1:]))
+    text = "Claim 14: the largest weight of an irrelevant coordinate"
+    yield claim("claim14", text, Region(high=1.5), irrelevant, paper=1.5)
+    text = "Claim 15: relevant weights keep their sign and grow; the least lead over the claim's bound"
+    yield claim("claim15", text, Region(low=0), lambda runs: least(runs.lead[runs.good]))
+    text = "the theorem is safe: the error is at most epsilon after what part of T; the median"
+    part = lambda runs: median(settled(right(runs), runs.steps) / runs.steps[-1])
+    yield claim("time", text, Region(high=1), part)
 
 
 def settled(right: np.ndarray, steps: np.ndarray) -> np.ndarray:
@@ -198,7 +177,7 @@ def settled(right: np.ndarray, steps: np.ndarray) -> np.ndarray:
     return np.where(right[:, -1], steps[first], np.inf)
 
 
-def plot(settings: Settings, data: dict[tuple[int, int], Histories]) -> dict[str, Figure]:
+def plot(settings: Settings, data: dict[tuple[int, int], Histories]) -> Figures:
     """A row for each case: the error, the weights, the martingale."""
     figure, axes = panels(len(CASES), 3, width=3.4, height=2.3)
     for row, (k, block) in zip(axes, CASES, strict=True):
@@ -213,7 +192,7 @@ def plot(settings: Settings, data: dict[tuple[int, int], Histories]) -> dict[str
     axes[0, 0].legend(fontsize=7, loc="upper right")
     axes[0, 1].legend(fontsize=7, loc="upper left", ncols=2)
     axes[0, 2].legend(fontsize=7)
-    figure.suptitle("SGD with the adaptive rate of Theorem 13 on disjoint PolyNets", fontsize=11)
+    figure.suptitle("SGD with the adaptive rate of Theorem 13 on disjoint PolyNets")
     return {"theorem8": figure}
 
 
@@ -243,9 +222,8 @@ def draw_weights(axis: Axes, runs: Histories, schedule: Schedule, k: int, block:
     size = np.abs(runs.weights[runs.good][:, at])
     for part, color, label in ((size[..., 0], INKS[0], "relevant"), (size[..., 1:], INKS[2], "irrelevant")):
         values = np.moveaxis(part, 1, 0).reshape(len(at), -1)
-        axis.fill_between(
-            t, values.min(axis=1), values.max(axis=1), color=color, alpha=0.35, label=f"{label}, all runs"
-        )
+        low, high = values.min(axis=1), values.max(axis=1)
+        axis.fill_between(t, low, high, color=color, alpha=0.35, label=f"{label}, all runs")
     bound = 0.5 + runs.steps[at] * schedule.rate * float(3 * block - 2) ** (1 - k)
     axis.plot(t, bound, color=INKS[0], linestyle="--", linewidth=0.9, label="Claim 15: above")
     axis.axhline(1.5, color=INKS[2], linestyle="-.", linewidth=0.9, label="Claim 14: below")

@@ -16,23 +16,22 @@ the least and the most. The paper has 1,000 runs of every width.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Bool, Float
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS, panels
+from ...figures import INKS, Axes, Figures, panels
 from ...statistics import quantile
 from ...sweep import Results
-from ...training.plans import Plan
-from ..base import Claim, Region
+from ..base import Claim, Measured, Region
 from ..measures import bootstrap, fraction
+from .shared.claims import about
 
 K, BATCH, RATE, EVERY = 3, 128, 0.1, 10
 STREAK, ACCURACY = 10, 0.55
@@ -78,7 +77,7 @@ FIGURE14 = {
 }
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for n in settings.sizes:
         for width, seeds in settings.seeds:
             yield pl.plan(
@@ -101,17 +100,13 @@ def random_search(n: int, width: int | float) -> float:
 
 def read(settings: Settings, results: Results) -> pd.DataFrame:
     """One row per run: n (as `size`), width, seed, and the time to success, infinite if there is none."""
-    table = results.table()
+    table, columns = results.table(), ["size", "width", "seed"]
     strong = table[table.width >= K]
     strong = strong.assign(time=strong.converged_at.astype(float).fillna(np.inf))
-    weak = [
-        {"size": size, "width": width, "seed": seed, "time": end_of_streak(curve)}
-        for (size, width, seed), curve in results.curves().groupby(["size", "width", "seed"])
-        if width < K
-    ]
-    return pd.concat([pd.DataFrame(weak, columns=["size", "width", "seed", "time"]), strong])[
-        ["size", "width", "seed", "time"]
-    ]
+    curves = results.curves().groupby(columns)
+    weak = [(*place, end_of_streak(curve)) for place, curve in curves if place[1] < K]
+    columns.append("time")
+    return pd.concat([pd.DataFrame(weak, columns=columns), strong])[columns]
 
 
 def end_of_streak(curve: pd.DataFrame) -> float:
@@ -130,53 +125,26 @@ def claims(settings: Settings) -> Iterator[Claim]:
 def claims_of(n: int, settings: Settings) -> Iterator[Claim]:
     """Of parities of n bits. Widths share their seeds, over which the intervals are bootstraps."""
     widths, widest, tenth = settings.wide, settings.wide[-1], tenth_of(settings.wide)
-
-    def claim(name: str, words: str, region: Region, statistic: Callable[[np.ndarray], float]) -> Claim:
-        return Claim(
-            f"n{n}/{name}",
-            f"n = {n}: {words}",
-            None,
-            region,
-            lambda times: bootstrap(grid_of(times[times["size"] == n], widths), statistic),
-        )
-
-    yield claim(
-        "no-speed-up",
-        f"the slope of log median time in log width, from r = {NARROW} to {widest}; random search has -1",
-        Region(low=-0.5),
-        lambda grid: slope(grid, widths),
-    )
-    yield claim(
-        "plateau",
-        f"the median time at width {widest} over that at width {tenth}: a wider network is hardly faster",
-        Region(low=0.5),
-        lambda grid: at(grid, -1, 0.5) / at(grid, widths.index(tenth), 0.5),
-    )
-    yield claim(
-        "random-search",
-        f"at width {widest} SGD takes longer than as many copies of random search; the quotient of the times",
-        Region(low=1),
-        lambda grid: at(grid, -1, 0.5) / random_search(n, widest),
-    )
-    yield claim(
-        "tail",
-        f"width mitigates the upper tail: 90th percentile over median at width {widest}, over the same at width "
-        f"{NARROW}",
-        Region(high=1),
-        tail,
-    )
-    yield from (too_narrow(n, width) for width, _ in settings.seeds if width < K)
+    claim = about(f"n{n}", f"n = {n}", lambda times: times[times["size"] == n])
+    over_seeds = lambda statistic: lambda times: bootstrap(grid_of(times, widths), statistic)
+    text = f"the slope of log median time in log width, from r = {NARROW} to {widest}; random search has -1"
+    yield claim("no-speed-up", text, Region(low=-0.5), over_seeds(lambda grid: slope(grid, widths)))
+    text = f"the median time at width {widest} over that at width {tenth}: a wider network is hardly faster"
+    ratio = lambda grid: at(grid, -1, 0.5) / at(grid, widths.index(tenth), 0.5)
+    yield claim("plateau", text, Region(low=0.5), over_seeds(ratio))
+    text = f"at width {widest} SGD takes longer than as many copies of random search; the quotient of the times"
+    copies = random_search(n, widest)
+    yield claim("random-search", text, Region(low=1), over_seeds(lambda grid: at(grid, -1, 0.5) / copies))
+    text = f"90th percentile over median at width {widest}, over the same at width {NARROW}"
+    yield claim("tail", f"width mitigates the upper tail: {text}", Region(high=1), over_seeds(tail))
+    for narrow in [width for width, _ in settings.seeds if width < K]:
+        text = f"a network of width {narrow}, which cannot hold the parity, still reaches an accuracy of 55%"
+        succeed = partial(succeeding, narrow)
+        yield claim(f"weak/r{narrow}", f"{text}; the fraction of runs", Region(low=0.2), succeed)
 
 
-def too_narrow(n: int, width: int) -> Claim:
-    return Claim(
-        f"n{n}/weak/r{width}",
-        f"n = {n}: a network of width {width}, which cannot hold the parity, still reaches an accuracy of 55%; the "
-        "fraction of runs",
-        None,
-        Region(low=0.2),
-        lambda times: fraction(np.isfinite(times.time[(times["size"] == n) & (times.width == width)])),
-    )
+def succeeding(width: int, times: pd.DataFrame) -> Measured:
+    return fraction(np.isfinite(times.time[times.width == width]))
 
 
 def tenth_of(widths: tuple[int, ...]) -> int:
@@ -208,7 +176,7 @@ def tail(grid: np.ndarray) -> float:
     return wide / narrow if wide < math.inf else math.inf
 
 
-def plot(settings: Settings, times: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, times: pd.DataFrame) -> Figures:
     """Boxes against the width, on logarithmic axes; one panel for each n."""
     width, height = settings.panel
     figure, axes = panels(1, len(settings.sizes), width=width, height=height)
@@ -219,7 +187,7 @@ def plot(settings: Settings, times: pd.DataFrame) -> dict[str, Figure]:
         axis.set_ylim(ends[:, 0].min(), ends[:, 1].max())
     draw_legend(axes[0, -1])
     axes[0, 0].set_ylabel("steps to success")
-    figure.suptitle(settings.title, fontsize=11)
+    figure.suptitle(settings.title)
     return {settings.figure: figure}
 
 
@@ -235,8 +203,7 @@ def draw_boxes(axis: Axes, times: pd.DataFrame, n: int) -> None:
     widths = np.array(sorted(times.width.unique()), float)
     axis.plot(widths, [random_search(n, width) for width in widths], color=INKS[2], linestyle="--", marker=".")
     lowest = min(random_search(n, int(widths[-1])), times.time.min())
-    axis.set(xscale="log", yscale="log", xlabel="width r", title=f"({n}, {K})-parity")
-    axis.set_ylim(lowest / 3, None)
+    axis.set(xscale="log", yscale="log", xlabel="width r", title=f"({n}, {K})-parity", ylim=(lowest / 3, None))
     axis.set_xticks(widths, [f"{width:g}" for width in widths])
     axis.minorticks_off()
 

@@ -34,8 +34,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 import paritylab as pl
@@ -43,11 +41,10 @@ import paritylab as pl
 from ...cube import root_key
 from ...distributions.digits import find_mnist
 from ...distributions.strips import Scaling
-from ...figures import ink, panels
+from ...figures import Axes, Figures, ink, panels
 from ...networks.base import Recipe
 from ...statistics import mean_interval
 from ...sweep import Results
-from ...training.plans import Plan
 from ..base import Claim, Region
 from ..measures import mean
 
@@ -89,20 +86,8 @@ class Settings:
 
 SETTINGS = {
     "quick": Settings(
-        seeds=3,
-        epochs=5,
-        steps_per_epoch=200,
-        width=256,
-        pool=2,
-        test_strips=2000,
-        every=100,
-        lanes=1,
-        least_single=0.8,
-        most_apart=0.15,
-        least_network=0.6,
-        most_linear=0.6,
-        least_gap=0.05,
-        without_mnist=True,
+        seeds=3, epochs=5, steps_per_epoch=200, width=256, pool=2, test_strips=2000, every=100, lanes=1,
+        least_single=0.8, most_apart=0.15, least_network=0.6, most_linear=0.6, least_gap=0.05, without_mnist=True,
     ),
     "paper": Settings(
         seeds=5, epochs=20, steps_per_epoch=469, width=512, pool=1, test_strips=10_000, every=67, lanes=5,
@@ -147,7 +132,7 @@ def bandwidth_of(task: pl.distributions.HeldOut) -> float:
     return round(float(np.sqrt(2 * task.train.k * variance)), 3)
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     """Each model on strips of 1 and of 3 digits; its mistakes on strips of test digits once an epoch."""
     digits = digits_of(settings)
     for k in STRIPS:
@@ -180,16 +165,11 @@ class Accuracies(NamedTuple):
 
 
 def read(settings: Settings, results: Results) -> Accuracies:
-    curves = accuracies(results)
-    last = curves[curves.epoch == settings.epochs].pivot(index="seed", columns=["k", "model"], values="accuracy")
-    return Accuracies(curves, last)
-
-
-def accuracies(results: Results) -> pd.DataFrame:
-    """Test accuracy of each run over its epochs."""
     curves = results.curves()
     first = curves[curves.step > 0].step.min()
-    return curves.assign(epoch=curves.step // first, accuracy=1 - curves.fresh_error)
+    curves = curves.assign(epoch=curves.step // first, accuracy=1 - curves.fresh_error)
+    last = curves[curves.epoch == settings.epochs].pivot(index="seed", columns=["k", "model"], values="accuracy")
+    return Accuracies(curves, last)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
@@ -201,20 +181,11 @@ def claims(settings: Settings) -> Iterator[Claim]:
     for model in MODELS:
         text = f"{one}, even or odd, {model.words}: test accuracy"
         yield of_model(1, model, text, None, Region(low=settings.least_single))
-    yield Claim(
-        "k1/similar",
-        f"{one}: the models are similar; best less worst test accuracy",
-        None,
-        Region(high=settings.most_apart),
-        lambda data: mean(data.last[1].max(axis=1) - data.last[1].min(axis=1)),
-    )
-    yield Claim(
-        "k1/ahead",
-        f"{one}: the network has a slight advantage; its test accuracy less that of the best linear model",
-        None,
-        Region(low=0.0),
-        lambda data: mean(lead(data.last[1])),
-    )
+    text = f"{one}: the models are similar; best less worst test accuracy"
+    spread = lambda data: mean(data.last[1].max(axis=1) - data.last[1].min(axis=1))
+    yield Claim("k1/similar", text, None, Region(high=settings.most_apart), spread)
+    text = f"{one}: the network has a slight advantage; its test accuracy less that of the best linear model"
+    yield Claim("k1/ahead", text, None, Region(low=0.0), lambda data: mean(lead(data.last[1])))
     text = f"{three}: the ReLU network learns; test accuracy"
     yield of_model(3, NETWORK, text, f"almost {PAPER_ACCURACY}", Region(low=settings.least_network))
     for model in LINEAR:
@@ -223,13 +194,8 @@ def claims(settings: Settings) -> Iterator[Claim]:
     if settings.epochs >= PAPER_EPOCHS:  # the paper's number is one after all of its epochs
         text = f"{three}: after {PAPER_EPOCHS} epochs the network is at almost 80%"
         yield Claim("k3/almost-80", text, PAPER_ACCURACY, ALMOST, lambda data: mean(data.last[3][NETWORK.name]))
-    yield Claim(
-        "k3/gap",
-        f"{three}: a dramatic gap; test accuracy of the network less that of the best linear model",
-        None,
-        Region(low=settings.least_gap),
-        lambda data: mean(lead(data.last[3])),
-    )
+    text = f"{three}: a dramatic gap; test accuracy of the network less that of the best linear model"
+    yield Claim("k3/gap", text, None, Region(low=settings.least_gap), lambda data: mean(lead(data.last[3])))
 
 
 def of_model(k: int, model: Model, statement: str, paper: str | None, region: Region) -> Claim:
@@ -241,7 +207,7 @@ def lead(last: pd.DataFrame) -> "pd.Series[float]":
     return last[NETWORK.name] - last[[model.name for model in LINEAR]].max(axis=1)
 
 
-def plot(settings: Settings, data: Accuracies) -> dict[str, Figure]:
+def plot(settings: Settings, data: Accuracies) -> Figures:
     """The paper's layout: one digit, three digits, and below them some strips of test digits."""
     figure, axes = panels(2, 2, width=3.9, height=2.5)
     for axis, k in zip(axes[0], STRIPS, strict=True):
@@ -259,7 +225,7 @@ def plot(settings: Settings, data: Accuracies) -> dict[str, Figure]:
         draw_strips(axis, digits, k)
     height, width = digits.test.pixels.shape[1:]
     what = f"{data_name(settings)} at {height} by {width} pixels, {settings.width} units"
-    figure.suptitle(f"Is the sum of the digits even or odd? Strips of {what}", fontsize=11)
+    figure.suptitle(f"Is the sum of the digits even or odd? Strips of {what}")
     return {"mnist": figure}
 
 
@@ -274,8 +240,7 @@ def draw(axis: Axes, k: int, curves: pd.DataFrame) -> None:
     axis.axhline(0.5, color="0.6", linewidth=0.8)
     axis.annotate("chance", (1, 0.5), (0, -9), xycoords=("axes fraction", "data"), textcoords="offset points",
                   ha="right", fontsize=7, color="0.4")  # fmt: skip
-    axis.set_title(f"{k} digit" if k == 1 else f"{k} digits")
-    axis.set_ylim(0.45, 1.01)
+    axis.set(title=f"{k} digit" if k == 1 else f"{k} digits", ylim=(0.45, 1.01))
 
 
 def draw_strips(axis: Axes, digits: pl.distributions.Digits, k: int) -> None:

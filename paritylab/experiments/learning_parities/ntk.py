@@ -13,17 +13,16 @@ variance of w . x) repair that, and the loss stays above the bound. Eigenvalues 
 non-negative terms, in which nothing cancels: 0 means 0.
 """
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ...analysis import best_hinge, relu_conjugate_kernel, relu_ntk
-from ...figures import INKS, ink, panels
+from ...figures import INKS, Axes, Figures, ink, panels
 from ...sweep import Call
 from ..base import Claim, Region
 from ..measures import largest, least
@@ -42,10 +41,7 @@ class Settings:
     """Variances of a hidden bias, relative to that of w . x."""
 
 
-SETTINGS = {
-    "quick": Settings(dimensions=(10, 20, 30, 50)),
-    "paper": Settings(dimensions=(10, 20, 30, 50, 100, 200)),
-}
+SETTINGS = {"quick": Settings(dimensions=(10, 20, 30, 50)), "paper": Settings(dimensions=(10, 20, 30, 50, 100, 200))}
 
 
 def spectrum(kernel: str, n: int, bias: float) -> list[dict[str, object]]:
@@ -59,10 +55,9 @@ def spectrum(kernel: str, n: int, bias: float) -> list[dict[str, object]]:
 
 def plan(settings: Settings) -> Iterator[Call]:
     """Tangent kernel and random features, without and with biases."""
-    for kernel in ("tangent", "conjugate"):
-        for n in settings.dimensions:
-            for bias in (0.0, *settings.biases):
-                yield Call(spectrum, {"kernel": kernel, "n": n, "bias": bias}, seconds=0.1)
+    biases = (0.0, *settings.biases)
+    for kernel, n, bias in itertools.product(("tangent", "conjugate"), settings.dimensions, biases):
+        yield Call(spectrum, {"kernel": kernel, "n": n, "bias": bias}, seconds=0.1)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
@@ -70,49 +65,29 @@ def claims(settings: Settings) -> Iterator[Claim]:
     sizes = "n = " + ", ".join(map(str, settings.dimensions))
     yield of_zeros("tangent", "ReLU tangent kernel", sizes)
     yield of_zeros("conjugate", "kernel of ReLU random features", sizes)
-    yield Claim(
-        "no-biases/hinge",
-        f"without biases the best hinge loss of a 3-parity is 1 at any radius ({sizes}); the least of them",
-        None,
-        Region(1.0, 1.0),
-        lambda table: least([best_hinge(value, ENORMOUS) for value in tangent(table, 3, biases=False).eigenvalue]),
-        theory=1.0,
-    )
-    yield Claim(
-        "biases/odd-levels",
-        f"with biases of variance {' and '.join(map(str, settings.biases))} level 3 has a share of the tangent "
-        f"kernel's diagonal ({sizes}); the least of them",
-        None,
-        Region(low=1e-4),
-        lambda table: least(tangent(table, 3).share),
-    )
-    for k in DEGREES:
-        yield of_bound(k, sizes)
+    text = f"without biases the best hinge loss of a 3-parity is 1 at any radius ({sizes}); the least of them"
+    losses = lambda table: [best_hinge(value, ENORMOUS) for value in tangent(table, 3, biases=False).eigenvalue]
+    yield Claim("no-biases/hinge", text, None, Region(1.0, 1.0), lambda table: least(losses(table)), theory=1.0)
+    text = f"with biases of variance {' and '.join(map(str, settings.biases))} level 3 has a share of the tangent "
+    text += f"kernel's diagonal ({sizes}); the least of them"
+    shares = lambda table: least(tangent(table, 3).share)
+    yield Claim("biases/odd-levels", text, None, Region(low=1e-4), shares)
+    yield from (of_bound(k, sizes) for k in DEGREES)
 
 
 def of_zeros(kernel: str, words: str, sizes: str) -> Claim:
-    return Claim(
-        f"no-biases/{kernel}",
-        f"without biases the {words} has eigenvalue exactly 0 at odd levels from 3 on ({sizes}); the largest of them",
-        None,
-        Region(0.0, 0.0),
-        lambda table: largest(
-            table.query(f"kernel == '{kernel}' and bias == 0 and level % 2 == 1 and level >= 3").eigenvalue
-        ),
-        theory=0.0,
-    )
+    text = f"without biases the {words} has eigenvalue exactly 0 at odd levels from 3 on ({sizes}); the largest of them"
+    odd = f"kernel == '{kernel}' and bias == 0 and level % 2 == 1 and level >= 3"
+    most = lambda table: largest(table.query(odd).eigenvalue)
+    return Claim(f"no-biases/{kernel}", text, None, Region(0.0, 0.0), most, theory=0.0)
 
 
 def of_bound(k: int, sizes: str) -> Claim:
-    return Claim(
-        f"biases/hinge/k{k}",
-        f"with biases, k = {k}: the best hinge loss over the ball of radius R is at least 1 - R / sqrt(C(n, k)) "
-        f"({sizes}); the largest fall below 1, as a fraction of R / sqrt(C(n, k))",
-        None,
-        Region(0.0, 1.0),
-        lambda table: largest([fall(n, k, value) for n, value in tangent(table, k)[["n", "eigenvalue"]].to_numpy()]),
-        theory="at most 1",
-    )
+    text = f"with biases, k = {k}: the best hinge loss over the ball of radius R is at least 1 - R / sqrt(C(n, k)) "
+    text += f"({sizes}); the largest fall below 1, as a fraction of R / sqrt(C(n, k))"
+    falls = lambda table: [fall(n, k, value) for n, value in tangent(table, k)[["n", "eigenvalue"]].to_numpy()]
+    measure = lambda table: largest(falls(table))
+    return Claim(f"biases/hinge/k{k}", text, None, Region(0.0, 1.0), measure, theory="at most 1")
 
 
 def tangent(table: pd.DataFrame, level: int, biases: bool = True) -> pd.DataFrame:
@@ -126,13 +101,13 @@ def fall(n: int | float, k: int, eigenvalue: float) -> float:
     return max((1 - best_hinge(eigenvalue, radius)) / (radius / edge) for radius in np.geomspace(0.1, 10 * edge, 50))
 
 
-def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
+def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """Shares of the levels, and the best loss over the radius beside the bound."""
     table = table[(table.kernel == "tangent") & (table.n == DRAWN)]
     figure, axes = panels(1, 2, width=3.8, height=2.8)
     draw_levels(axes[0, 0], table)
     draw_losses(axes[0, 1], table[table.bias == max(settings.biases)])
-    figure.suptitle(f"The tangent kernel of a wide two-layer ReLU network on {DRAWN} bits", fontsize=11)
+    figure.suptitle(f"The tangent kernel of a wide two-layer ReLU network on {DRAWN} bits")
     return {"ntk": figure}
 
 

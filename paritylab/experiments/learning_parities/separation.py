@@ -30,18 +30,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...analysis import AfterFirstStep, best_hinge, gaussian_eigenvalues, maximal_margin, relu_ntk
 from ...bounds import kernel as kernel_bound
 from ...cube import cube
-from ...figures import INKS, ink, panels
+from ...figures import INKS, Axes, Figures, ink, panels
 from ...sweep import Call, Results
 from ...training.engine.lanes import init_key
-from ...training.plans import Plan
 from ...training.rules.optimizers import constant
 from ..base import Claim, Region
 from ..measures import exactly, fraction, largest, least, median
@@ -71,6 +68,10 @@ class Case:
     @property
     def name(self) -> str:
         return f"n{self.n}-k{self.k}"
+
+    @property
+    def task(self) -> pl.AbstractDistribution:
+        return pl.distributions.leaky(pl.Parity(self.n, range(self.k)))
 
     @property
     def recipe(self) -> AfterFirstStep:
@@ -107,37 +108,33 @@ SETTINGS = {
 def contrast(case: Case, seed: int) -> dict[str, float]:
     """The weights after the exact first step, inside A and outside, of the network that the run of this seed has."""
     network = case.recipe(case.n, key=init_key(np.uint32(seed)))
-    size = np.abs(np.asarray(network.hidden[0].weight, float))
-    good = np.all(size[:, case.k :] == 0, axis=1)
-    features = np.asarray(network.hidden[0].weight, float)[:, : case.k], np.asarray(network.hidden[0].bias, float)
+    weight, bias = np.asarray(network.hidden[0].weight, float), np.asarray(network.hidden[0].bias, float)
+    good = np.all(weight[:, case.k :] == 0, axis=1)
     x = np.asarray(cube(case.k), float)
-    units = np.clip(x @ features[0].T / math.sqrt(case.n) + features[1], 0, 6)
+    units = np.clip(x @ weight[:, : case.k].T / math.sqrt(case.n) + bias, 0, 6)
     found = maximal_margin(units[:, good], x.prod(axis=1))
-    return {
-        "inside": float(size[:, : case.k].mean()),
-        "outside": float(size[:, case.k :].mean()),
-        "good": float(good.mean()),
-        "separator": 1 / found.margin if found.separable else math.inf,
-    }
+    separator = 1 / found.margin if found.separable else math.inf
+    return {**sizes(weight, case.k), "good": float(good.mean()), "separator": separator}
+
+
+def sizes(weight: np.ndarray, k: int) -> dict[str, float]:
+    """The mean |w| inside A and outside."""
+    return {"inside": float(np.abs(weight[:, :k]).mean()), "outside": float(np.abs(weight[:, k:]).mean())}
 
 
 def sampled_contrast(case: Case, examples: int, seed: int) -> dict[str, float]:
     """The same after a first step on a batch of examples."""
     start = case.recipe.start(case.n, key=init_key(np.uint32(seed)))
-    x, y = (
-        np.asarray(part)
-        for part in pl.distributions.leaky(pl.Parity(case.n, range(case.k))).sample(pl.root_key(seed), examples)
-    )
+    x, y = (np.asarray(part) for part in case.task.sample(pl.root_key(seed), examples))
     z = x @ np.asarray(start.hidden[0].weight[: case.pairs]).T + 1 / (8 * case.k)
     weight = (y[:, None] * ((z > 0) & (z < 6))).T @ x / examples
-    size = np.abs(weight * np.asarray(start.output.weight)[: case.pairs, None])
-    return {"inside": float(size[:, : case.k].mean()), "outside": float(size[:, case.k :].mean())}
+    return sizes(weight * np.asarray(start.output.weight)[: case.pairs, None], case.k)
 
 
 def start_size(case: Case, pairing: str) -> dict[str, float]:
     """The standard deviation of the network's output at its start, over points of D_A, in float64."""
     made = pl.networks.TernaryPairs(2 * case.pairs, case.k, pairing)(case.n, key=init_key(np.uint32(0)))  # type: ignore[arg-type]
-    x = np.asarray(pl.distributions.leaky(pl.Parity(case.n, range(case.k))).sample(pl.root_key(1), 4096)[0], float)
+    x = np.asarray(case.task.sample(pl.root_key(1), 4096)[0], float)
     units = np.clip(x @ np.asarray(made.hidden[0].weight, float).T + np.asarray(made.hidden[0].bias, float), 0, 6)
     return {"size": float(np.std(units * np.asarray(made.output.weight, float) @ np.ones(2 * case.pairs)))}
 
@@ -151,11 +148,11 @@ def linear_side(n: int, k: int) -> dict[str, float]:
     }
 
 
-def plan(settings: Settings) -> Iterator[Plan | Call]:
+def plan(settings: Settings) -> Iterator[pl.Plan | Call]:
     for case in reversed(settings.cases):  # the longest first
         for kind, seeds in (("both layers", settings.seeds), ("frozen", settings.frozen_seeds)):
             yield pl.plan(
-                pl.distributions.leaky(pl.Parity(case.n, range(case.k))),
+                case.task,
                 case.recipe,
                 rate={"hidden": case.rate if kind == "both layers" else 0.0, "output.weight": case.rate},
                 schedule=pl.training.LinearFall(case.steps) if case.k > 3 else constant,
@@ -207,32 +204,14 @@ def read(settings: Settings, results: Results) -> Data:
 
 def claims(settings: Settings) -> Iterator[Claim]:
     size = lambda data, pairing: data.rows.query(f"part == 'start' and pairing == '{pairing}'")["size"]
-    yield Claim(
-        "start/copied",
-        "paired units that share w and b start as the zero function; the largest standard deviation of the output",
-        None,
-        Region(high=1e-9),
-        lambda data: largest(size(data, "copied")),
-        theory=0.0,
-    )
-    yield Claim(
-        "start/printed",
-        "paired as printed, with w and b negated, the start is a large function; the least standard deviation",
-        "0 intended",
-        Region(low=1.0),
-        lambda data: least(size(data, "negated")),
-    )
-    yield Claim(
-        "first-step/sampled",
-        "with a first step on B = 20,000 examples (n = 101, k = 3) the ratio of weights inside and outside A only "
-        "measures B; the ratio over 0.45 sqrt(B)",
-        None,
-        Region(0.5, 2.0),
-        lambda data: exactly(
-            data.rows.query("part == 'sampled'").eval("inside / outside / (0.45 * examples**0.5)").item()
-        ),
-        theory=1.0,
-    )
+    text = "paired units that share w and b start as the zero function; the largest standard deviation of the output"
+    yield Claim("start/copied", text, None, Region(high=1e-9), lambda data: largest(size(data, "copied")), theory=0.0)
+    text = "paired as printed, with w and b negated, the start is a large function; the least standard deviation"
+    yield Claim("start/printed", text, "0 intended", Region(low=1.0), lambda data: least(size(data, "negated")))
+    text = "with a first step on B = 20,000 examples (n = 101, k = 3) the ratio of weights inside and outside A only "
+    text += "measures B; the ratio over 0.45 sqrt(B)"
+    ratio = lambda data: data.rows.query("part == 'sampled'").eval("inside / outside / (0.45 * examples**0.5)").item()
+    yield Claim("first-step/sampled", text, None, Region(0.5, 2.0), lambda data: exactly(ratio(data)), theory=1.0)
     for case in settings.cases:
         yield from of_case(case, settings.seeds)
         yield from of_frozen(case)
@@ -240,78 +219,50 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 def of_case(case: Case, seeds: int) -> Iterator[Claim]:
     """The network with both layers trained, and linear methods."""
-    yield Claim(
-        f"{case.name}/first-step",
-        f"{case.words}: after the exact first step the mean |w| inside A is at least {LEAST_RATIO:g} times that "
-        f"outside; the least ratio over {seeds} seeds",
-        None,
-        Region(low=LEAST_RATIO),
-        lambda data: least(data.first_steps(case).eval("inside / outside")),
-        theory="large",
-        explanation="The ratio grows with n: about 500 at n = 51, 1,400 at 101 and 3,800 at 201."
-        if case.n == 51
-        else "",
-    )
-    yield Claim(
-        f"{case.name}/succeeds",
-        f"{case.words}: gradient descent on both layers learns; the fraction of seeds without a mistake on "
-        f"{POINTS:,} points of each half",
-        "with high probability",
-        Region(low=0.5),
-        lambda data: fraction(data.runs(case, "both layers").perfect),
-    )
-    yield Claim(
-        f"{case.name}/network",
-        f"{case.words}: the hinge loss of the network on the uniform half, median over seeds",
-        "small",
-        Region(high=0.5),
-        lambda data: median(data.runs(case, "both layers").uniform_loss),
-    )
-    yield Claim(
-        f"{case.name}/linear",
-        f"n = {case.n}, k = {case.k}: the least hinge loss on the uniform half of the tangent kernel and of the "
-        f"Gaussian kernel over the ball of radius {RADIUS:g}, the smaller of the two",
-        None,
-        Region(low=0.95),
-        lambda data: least(
-            data.rows.query(f"part == 'linear' and n == {case.n} and k == {case.k}")[["tangent", "gaussian"]]
-        ),
-        theory="about 1",
-    )
+    text = f"{case.words}: after the exact first step the mean |w| inside A is at least {LEAST_RATIO:g} times that "
+    text += f"outside; the least ratio over {seeds} seeds"
+    ratio = lambda data: least(data.first_steps(case).eval("inside / outside"))
+    why = "The ratio grows with n: about 500 at n = 51, 1,400 at 101 and 3,800 at 201." if case.n == 51 else ""
+    yield Claim(f"{case.name}/first-step", text, None, Region(low=LEAST_RATIO), ratio, "large", why)
+    text = f"gradient descent on both layers learns; the fraction of seeds without a mistake on {POINTS:,} points of "
+    statement = f"{case.words}: {text}each half"
+    perfect = lambda data: fraction(data.runs(case, "both layers").perfect)
+    yield Claim(f"{case.name}/succeeds", statement, "with high probability", Region(low=0.5), perfect)
+    text = f"{case.words}: the hinge loss of the network on the uniform half, median over seeds"
+    loss = lambda data: median(data.runs(case, "both layers").uniform_loss)
+    yield Claim(f"{case.name}/network", text, "small", Region(high=0.5), loss)
+    text = f"n = {case.n}, k = {case.k}: the least hinge loss on the uniform half of the tangent kernel and of the "
+    text += f"Gaussian kernel over the ball of radius {RADIUS:g}, the smaller of the two"
+    linear = f"part == 'linear' and n == {case.n} and k == {case.k}"
+    smaller = lambda data: least(data.rows.query(linear)[["tangent", "gaussian"]])
+    yield Claim(f"{case.name}/linear", text, None, Region(low=0.95), smaller, theory="about 1")
 
 
 def of_frozen(case: Case) -> Iterator[Claim]:
     """The first layer stays as its first step left it. We had expected that to do for k = 3."""
     easy = case.k == 3
-    yield Claim(
-        f"{case.name}/frozen",
-        f"{case.words}: with the first layer frozen after its first step, in as many steps at the same rate, "
-        f"{'it learns as well' if easy else 'it does not learn'}; the fraction of seeds without a mistake",
-        None,
-        Region(low=0.5) if easy else Region(high=0.5),
-        lambda data: fraction(data.runs(case, "frozen").perfect),
-        explanation=OVERSHOOTS if easy else "",
-    )
+    text = f"{case.words}: with the first layer frozen after its first step, in as many steps at the same rate, "
+    text += f"{'it learns as well' if easy else 'it does not learn'}; the fraction of seeds without a mistake"
+    region, why = (Region(low=0.5), OVERSHOOTS) if easy else (Region(high=0.5), "")
+    perfect = lambda data: fraction(data.runs(case, "frozen").perfect)
+    yield Claim(f"{case.name}/frozen", text, None, region, perfect, explanation=why)
     total_rate = case.rate * case.steps * (1 if easy else 0.5)  # over all steps
-    yield Claim(
-        f"{case.name}/frozen-bound",
-        f"{case.words}: what the analysis of gradient descent promises with the first layer frozen, a hinge loss "
-        "of |u|^2 / (2 sum of rates) for the least u that separates with margin 1, median over seeds, "
-        + ("is not vacuous" if easy else "is vacuous (more than 1)"),
-        None,
-        Region(high=1.0) if easy else Region(low=1.0),
-        lambda data: median(data.first_steps(case).separator ** 2 / (2 * total_rate)),
-        explanation="The units are the smaller the larger n is, so that the second layer needs a larger norm.",
-    )
+    text = f"{case.words}: what the analysis of gradient descent promises with the first layer frozen, a hinge loss "
+    text += "of |u|^2 / (2 sum of rates) for the least u that separates with margin 1, median over seeds, "
+    text += "is not vacuous" if easy else "is vacuous (more than 1)"
+    region = Region(high=1.0) if easy else Region(low=1.0)
+    promise = lambda data: median(data.first_steps(case).separator ** 2 / (2 * total_rate))
+    why = "The units are the smaller the larger n is, so that the second layer needs a larger norm."
+    yield Claim(f"{case.name}/frozen-bound", text, None, region, promise, explanation=why)
 
 
-def plot(settings: Settings, data: Data) -> dict[str, Figure]:
+def plot(settings: Settings, data: Data) -> Figures:
     """What the first step does; then the hinge loss and the accuracy on the uniform half."""
     figure, axes = panels(1, 3, width=3.5, height=3.3)
     draw_step(axes[0, 0], settings.cases[-1])
     draw_losses(axes[0, 1], settings, data)
     draw_accuracy(axes[0, 2], settings, data)
-    figure.suptitle("A network learns the parity on which all linear methods fail", fontsize=11)
+    figure.suptitle("A network learns the parity on which all linear methods fail")
     return {"separation": figure}
 
 
@@ -347,19 +298,17 @@ def draw_losses(axis: Axes, settings: Settings, data: Data) -> None:
 
 def draw_accuracy(axis: Axes, settings: Settings, data: Data) -> None:
     """Every seed a mark; what majority of A would score as a ghost."""
+    kinds = (("both layers", "o", "both layers trained"), ("frozen", "x", "first layer frozen"))
     for place, case in enumerate(settings.cases):
-        for i, (kind, mark) in enumerate((("both layers", "o"), ("frozen", "x"))):
-            runs = data.runs(case, kind)
-            spread = np.linspace(-0.12, 0.12, len(runs)) + (i - 0.5) * 0.4
-            label = ("both layers trained", "first layer frozen")[i] if place == 0 else None
-            axis.plot(
-                place + spread, 100 * (1 - runs.uniform_error), mark, color=INKS[1 - i], markersize=4, label=label
-            )
-        score = 0.5 + (-1) ** ((case.k - 1) // 2) * math.comb(case.k - 1, (case.k - 1) // 2) / 2**case.k
-        label = "majority of A (linear)" if place == 0 else None
-        axis.plot([place - 0.4, place + 0.4], [100 * score] * 2, color="0.5", linewidth=2, label=label)
+        named = lambda label, place=place: label if place == 0 else None
+        for i, (kind, mark, words) in enumerate(kinds):
+            accuracy = 100 * (1 - data.runs(case, kind).uniform_error)
+            spread = np.linspace(-0.12, 0.12, len(accuracy)) + (i - 0.5) * 0.4
+            axis.plot(place + spread, accuracy, mark, color=INKS[1 - i], markersize=4, label=named(words))
+        score = 50 + 100 * (-1) ** ((case.k - 1) // 2) * math.comb(case.k - 1, (case.k - 1) // 2) / 2**case.k
+        label = named("majority of A (linear)")
+        axis.plot([place - 0.4, place + 0.4], [score] * 2, color="0.5", linewidth=2, label=label)
     axis.axhline(50, color="0.8", linewidth=1, linestyle=":", label="chance")
     axis.set_xticks(range(len(settings.cases)), [f"n = {case.n}\nk = {case.k}" for case in settings.cases])
-    axis.set(ylim=(0, 105), ylabel="accuracy (%)")
-    axis.set_title(f"on the uniform half, {POINTS:,} points")
+    axis.set(ylim=(0, 105), ylabel="accuracy (%)", title=f"on the uniform half, {POINTS:,} points")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2, fontsize=7)

@@ -6,16 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 import paritylab as pl
 
-from ....figures import INKS
+from ....figures import INKS, Axes
 from ....networks.base import Recipe
 from ....sweep import Results
-from ....training.plans import Plan
-from ...base import Measured
+from ...base import Claim, Measured, Region
 from ...measures import fraction
 from .measures import median_within
 
@@ -42,7 +40,7 @@ class Panel:
     def words(self) -> str:
         return f"({self.number}) {self.title.replace('$', '')}, batch {self.batch}, rate {self.rate}"
 
-    def plan(self, *, seeds: int, steps: int, record_every: int) -> Plan:
+    def plan(self, *, seeds: int, steps: int, record_every: int) -> pl.Plan:
         """Online training with hinge loss on the parity of the first k bits; the error on fresh points is recorded."""
         return pl.plan(
             pl.Uniform(pl.Parity(self.n, support=range(self.k))),
@@ -98,14 +96,24 @@ def plateau(panel: str) -> Callable[[TrainingCurves], Measured]:
     return lambda curves: median_within(curves.plateaus[curves.plateaus.panel == panel].fraction, 1.0)
 
 
+def of_learning(panel: str, words: str, text: str = "learns; the fraction of seeds", least: float = 0.5) -> Claim:
+    return Claim(f"{panel}/learns", f"{words}: {text}", None, Region(low=least), learned(panel))
+
+
+def of_plateau(panel: str, words: str, flat: bool = True) -> Claim:
+    """The plateau of a panel is longer than its drop, or there is none."""
+    text = f"{'the plateau is longer than the drop' if flat else 'there is no plateau'}; the median over seeds of"
+    region = Region(low=0.5) if flat else Region(high=0.5)
+    return Claim(f"{panel}/plateau", f"{words}: {text} {TIME_ON_PLATEAU}", None, region, plateau(panel))
+
+
 def draw_curves(axis: Axes, curves: pd.DataFrame, error: str = "fresh_error") -> None:
     """The curves of one panel, the first seed in bold; a seed that has not learned does not stretch the axis."""
     for seed, curve in curves.groupby("seed"):
         color, width, order = (INKS[0], 1.6, 3) if seed == 0 else ("0.65", 0.6, 2)
         axis.plot(curve.step, curve[error], color=color, linewidth=width, zorder=order)
     ends = curves[curves.outcome == "learned"].groupby("run").step.max()
-    axis.set_ylim(-0.02, 0.6)
-    axis.set_xlim(0, 1.05 * np.quantile(ends, 0.95) if len(ends) else None)
+    axis.set(ylim=(-0.02, 0.6), xlim=(0, 1.05 * np.quantile(ends, 0.95) if len(ends) else None))
     axis.xaxis.set_major_locator(MaxNLocator(4))
 
 

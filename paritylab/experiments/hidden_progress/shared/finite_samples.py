@@ -15,14 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 import paritylab as pl
 
-from ....figures import INKS
+from ....figures import INKS, Axes
 from ....statistics import quantile
 from ....sweep import Results
-from ....training.plans import Plan
+from ...base import Measured
+from ...measures import fraction
+from .measures import median_within
 
 K, WIDTH, BATCH, RATE = 3, 100, 32, 0.1
 TRAIN, TEST = INKS[1], INKS[0]
@@ -38,10 +39,10 @@ class Settings:
     steps: int
     record_every: int
     lanes: int | None = None
-    """Runs side by side. On a GPU it is given, because the whole sample of each is looked at, at once."""
+    """Runs side by side. On a GPU it is given, because the whole sample of each is validated at once."""
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for sample in settings.samples:
         yield pl.plan(
             pl.Uniform(pl.Parity(settings.n, support=range(K))),
@@ -87,6 +88,19 @@ def read(settings: Settings, results: Results) -> Samples:
 def learned_of(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs that came to no test error."""
     return runs[np.isfinite(runs.test_time)]
+
+
+def learned(runs: pd.DataFrame) -> Measured:
+    return fraction(np.isfinite(runs.test_time))
+
+
+def fitted(runs: pd.DataFrame) -> Measured:
+    return fraction(np.isfinite(runs.train_time))
+
+
+def quotient(runs: pd.DataFrame) -> Measured:
+    """The median time to zero test error as a multiple of that to zero train error."""
+    return median_within(runs.test_time / runs.train_time)
 
 
 def draw(axis: Axes, curves: pd.DataFrame, runs: pd.DataFrame) -> None:

@@ -10,23 +10,23 @@ numbers there are evidently the best of the other three rates. We read them so, 
 """
 
 import csv
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ....figures import panels
+from ....figures import one_panel
 from ....registry import NETWORKS, SETTINGS as ARCHITECTURES
 from ....statistics import quantile
 from ....sweep import Results
 from ....training.named import make_network
-from ....training.plans import Plan
 
 N = 30
 RATES = (1.0, 0.1, 0.01, 0.001)
@@ -39,12 +39,18 @@ ROWS = (*PRINTED_ORDER, "*i", "*ii")
 
 
 @dataclass(frozen=True)
-class Settings:
+class Table:
+    """Some rows and columns."""
+
     seeds: int
     steps: int
     architectures: tuple[str, ...] = ROMAN
     degrees: tuple[int, ...] = (2, 3, 4)
     batches: tuple[int, ...] = (1, 4, 32, 128, 1024)
+
+
+@dataclass(frozen=True)
+class Settings(Table):
     whole: bool = True
     """All cells, or only those whose printed time is at most half of the steps."""
     race: bool = True
@@ -74,6 +80,11 @@ class Cell(NamedTuple):
         return f"({self.setting}) {NETWORKS[ARCHITECTURES[self.setting][0]].what}, k = {self.k}, batch {self.batch}"
 
     @property
+    def lanes(self) -> int:
+        """All runs of a shape side by side where a step stays short: a few of them go on alone for a long time."""
+        return int(np.clip(2**22 // (self.batch * (units_of(self.setting, self.k) or 1)), 32, 320))
+
+    @property
     def factor(self) -> float:
         """Within which two times agree: at small batches, 25 seeds scatter more."""
         return 1.6 if self.batch >= 32 else 2.5
@@ -95,28 +106,15 @@ def tables_of_the_paper() -> tuple[Cell, ...]:
     """The numbers of both figures."""
     times, percents = _numbers("figure7.csv"), _numbers("figure8.csv")
     number = lambda text: float(text) if text else np.nan
-    return tuple(
-        Cell(
-            *place,
-            number(times[place]["t10"]),
-            number(row["printed"]),
-            number(row["moved_down"]),
-            row["certain"] == "yes",
-        )
-        for place, row in percents.items()
-    )
+    printed = lambda row: (number(row["printed"]), number(row["moved_down"]), row["certain"] == "yes")
+    return tuple(Cell(*place, number(times[place]["t10"]), *printed(row)) for place, row in percents.items())
 
 
 def cells(settings: Settings) -> list[Cell]:
     """The cells that the settings ask for."""
-    return [
-        cell
-        for cell in tables_of_the_paper()
-        if cell.setting in settings.architectures
-        and cell.k in settings.degrees
-        and cell.batch in settings.batches
-        and (settings.whole or 2 * cell.t10 <= settings.steps)
-    ]
+    chosen = {*itertools.product(settings.architectures, settings.degrees, settings.batches)}
+    asked = [cell for cell in tables_of_the_paper() if (cell.setting, cell.k, cell.batch) in chosen]
+    return [cell for cell in asked if settings.whole or 2 * cell.t10 <= settings.steps]
 
 
 def units_of(setting: str, k: int) -> int | None:
@@ -125,19 +123,25 @@ def units_of(setting: str, k: int) -> int | None:
     return k if isinstance(width, str) else width
 
 
-def plan(settings: Settings) -> Iterator[Plan]:
+def random_parities(setting: str, n: int, k: int, initialization: Any = "uniform", **others: Any) -> pl.Plan:
+    """Trains the network of a setting on random k-parities of n bits."""
+    network = make_network(ARCHITECTURES[setting][0], k, units_of(setting, k), initialization)
+    return pl.plan(pl.RandomTask(pl.random_parity, (n, k)), network, **others)
+
+
+def plan(settings: Settings) -> Iterator[pl.Plan]:
     for cell in cells(settings):
-        units = units_of(cell.setting, cell.k)
         for rates in races_of(cell.setting):
-            yield pl.plan(
-                pl.RandomTask(pl.random_parity, (N, cell.k)),
-                make_network(ARCHITECTURES[cell.setting][0], cell.k, units, "uniform"),
+            yield random_parities(
+                cell.setting,
+                N,
+                cell.k,
                 rate=rates,
                 batch=cell.batch,
                 seeds=settings.seeds,
                 steps=settings.steps,
                 race=0.1 if settings.race and len(rates) > 1 else None,
-                lanes=lanes(cell.batch, units or 1) if settings.whole else None,
+                lanes=cell.lanes if settings.whole else None,
                 labels={"cell": cell.name, "setting": cell.setting, "k": cell.k},
             )
 
@@ -145,11 +149,6 @@ def plan(settings: Settings) -> Iterator[Plan]:
 def races_of(setting: str) -> tuple[tuple[float, ...], ...]:
     """Which rates run against each other; where rate 1 is left out, it runs alone."""
     return (RATES[:1], RATES[1:]) if setting in WITHOUT_ONE else (RATES,)
-
-
-def lanes(batch: int, units: int) -> int:
-    """All runs of a shape side by side where a step stays short: a few of them go on alone for a long time."""
-    return int(np.clip(2**22 // (batch * units), 32, 320))
 
 
 class Times(NamedTuple):
@@ -183,19 +182,18 @@ def learned_at_best(times: np.ndarray) -> int:
 
 
 def draw_table(
-    settings: Settings, ours: dict[str, str], theirs: dict[str, str], shade: dict[str, float], title: str, colors: str
+    settings: Settings, shown: dict[str, tuple[str, str]], shade: dict[str, float], title: str, colors: str
 ) -> Figure:
     """The paper's layout: architectures down, degrees and batch sizes across; ours above the paper's, in grey."""
     rows = [name for name in ROWS if name in settings.architectures]
     columns = [(k, batch) for k in settings.degrees for batch in settings.batches]
     values = np.full((len(rows), len(columns)), np.nan)
-    figure, axes = panels(1, 1, width=1.6 + 0.62 * len(columns), height=1.0 + 0.36 * len(rows))
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=1.6 + 0.62 * len(columns), height=1.0 + 0.36 * len(rows))
     for cell in cells(settings):
         row, column = rows.index(cell.setting), columns.index((cell.k, cell.batch))
-        values[row, column] = shade[cell.name]
-        axis.text(column, row - 0.2, ours[cell.name], ha="center", va="center", fontsize=7)
-        axis.text(column, row + 0.24, theirs[cell.name], ha="center", va="center", fontsize=6, color="0.35")
+        values[row, column], (ours, theirs) = shade[cell.name], shown[cell.name]
+        axis.text(column, row - 0.2, ours, ha="center", va="center", fontsize=7)
+        axis.text(column, row + 0.24, theirs, ha="center", va="center", fontsize=6, color="0.35")
     image = axis.imshow(values, cmap="PuOr", vmin=-1, vmax=1, aspect="auto", alpha=0.55)
     axis.grid(False)
     axis.set_xticks(range(len(columns)), [str(batch) for _, batch in columns])

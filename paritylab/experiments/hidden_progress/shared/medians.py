@@ -1,10 +1,10 @@
 """Median convergence times over n: the runs, exponents and curves of figures 1 (right), 2 (right) and 10.
 
 Batches of 32, hinge loss, uniform initialization, a constant rate, a random k-parity for each run, and the time until
-8,192 points are classified without a mistake, looked at every 10 steps. The paper has 1,000 runs per point and 100,000
+8,192 points are classified without a mistake, validated every 10 steps. The paper has 1,000 runs per point and 100,000
 steps; a curve halts where more than half of the runs do not learn.
 
-The paper checked its larger probes on 128 points. The engine looks at all 8,192 as fast.
+The paper checked its larger probes on 128 points. The engine validates on all 8,192 as fast.
 """
 
 import itertools
@@ -16,19 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
-from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
 import paritylab as pl
 
-from ....figures import ink
-from ....registry import SETTINGS as ARCHITECTURES
+from ....figures import Axes, ink
 from ....statistics import median_interval, power_law
-from ....training.named import make_network
-from ....training.plans import Plan
+from ....sweep import Results
 from ...base import Claim, Measured, Region
 from ...measures import UNKNOWN, bootstrap
-from .grid import units_of
+from .grid import random_parities
 
 BATCH = 32
 SMALL, LARGE = 30, 60
@@ -60,7 +57,7 @@ def relu_100(sizes: tuple[int, ...], degrees: tuple[int, ...], seeds: int, steps
     return Curves("ii", "ii", 1.0, sizes, degrees, seeds, steps)
 
 
-def plan_curves(panels: Iterable[Curves]) -> Iterator[Plan]:
+def plan_curves(panels: Iterable[Curves]) -> Iterator[pl.Plan]:
     """One plan per point, once where panels share it.
 
     The degrees of one n share a compiled program where the network's shape does not depend on the degree.
@@ -71,23 +68,22 @@ def plan_curves(panels: Iterable[Curves]) -> Iterator[Plan]:
             point = (curves.setting, curves.rate, n, k)
             if point not in planned:
                 planned.add(point)
-                yield plan_point(curves, n, k)
-
-
-def plan_point(curves: Curves, n: int, k: int) -> Plan:
-    return pl.plan(
-        pl.RandomTask(pl.random_parity, (n, k)),
-        make_network(ARCHITECTURES[curves.setting][0], k, units_of(curves.setting, k), "uniform"),
-        rate=curves.rate,
-        batch=BATCH,
-        seeds=curves.seeds,
-        steps=curves.steps,
-        labels={"setting": curves.setting, "k": k},
-    )
+                labels, seeds, steps = {"setting": curves.setting, "k": k}, curves.seeds, curves.steps
+                how = {"rate": curves.rate, "batch": BATCH, "seeds": seeds, "steps": steps, "labels": labels}
+                yield random_parities(curves.setting, n, k, **how)
 
 
 def read_curves(panels: Iterable[Curves], table: pd.DataFrame) -> Medians:
     return {(curves, k): times_of(table, curves, k) for curves in panels for k in curves.degrees}
+
+
+def plan(settings: Any) -> Iterator[pl.Plan]:
+    """Of a figure with one panel."""
+    return plan_curves([settings.curves])
+
+
+def read(settings: Any, results: Results) -> Medians:
+    return read_curves([settings.curves], results.table())
 
 
 def times_of(table: pd.DataFrame, curves: Curves, k: int) -> Times:
@@ -113,23 +109,14 @@ def power_claims(
 ) -> Iterator[Claim]:
     """For a way to train: the time is a power of n, and a larger one for larger k."""
     for k in degrees:
-        yield Claim(
-            f"{prefix}k{k}/exponent",
-            f"{f'{words}, ' if words else ''}k = {k}: the time is n to the O(k); the exponent, fitted to the medians",
-            None,
-            Region(0, 2 * k),
-            partial(exponent_of, curves, k),
-        )
+        text = f"k = {k}: the time is n to the O(k); the exponent, fitted to the medians"
+        name, statement = f"{prefix}k{k}/exponent", f"{words}, {text}" if words else text
+        yield Claim(name, statement, None, Region(0, 2 * k), partial(exponent_of, curves, k))
     for k in degrees[1:]:
-        name = f"{prefix}k{k}/steeper"
-        yield Claim(
-            name,
-            f"{f'{words}: ' if words else ''}the exponent grows with k; that of k = {k} less that of k = {k - 1}",
-            None,
-            Region(low=0),
-            partial(growth, curves, k),
-            explanation=explained.get(name, ""),
-        )
+        text = f"the exponent grows with k; that of k = {k} less that of k = {k - 1}"
+        name, statement, why = f"{prefix}k{k}/steeper", f"{words}: {text}" if words else text, explained
+        measure = partial(growth, curves, k)
+        yield Claim(name, statement, None, Region(low=0), measure, explanation=why.get(name, ""))
 
 
 def exponent(sizes: Any, times: Times) -> float:
@@ -177,19 +164,15 @@ def draw_medians(axis: Axes, curves: Curves, data: Medians, ticks: tuple[int, ..
         medians = np.median(times, axis=0)
         shown = int(np.argmax(np.append(medians, np.inf) == np.inf))
         ends = np.array([median_interval(column) for column in times[:, :shown].T]).reshape(-1, 2).T
-        axis.errorbar(
-            curves.sizes[:shown],
-            medians[:shown],
-            np.clip(np.abs(ends - medians[:shown]), 0, curves.steps),
-            marker=MARKERS[place % len(MARKERS)],
-            markersize=3.5,
-            linewidth=1,
-            elinewidth=0.8,
-            label=f"k = {k}",
-            **ink(place),
-        )
-    axis.set(xscale="log", yscale="log")
+        bars = np.clip(np.abs(ends - medians[:shown]), 0, curves.steps)
+        style: dict[str, Any] = {
+            "marker": MARKERS[place % len(MARKERS)],
+            "markersize": 3.5,
+            "linewidth": 1,
+            "elinewidth": 0.8,
+        }
+        axis.errorbar(curves.sizes[:shown], medians[:shown], bars, label=f"k = {k}", **style, **ink(place))
+    axis.set(xscale="log", yscale="log", xlabel="n (bits)")
     axis.xaxis.set_major_locator(FixedLocator(list(ticks)))
     axis.xaxis.set_major_formatter(ScalarFormatter())
     axis.xaxis.set_minor_locator(NullLocator())
-    axis.set_xlabel("n (bits)")

@@ -5,23 +5,33 @@ probability 1/2). What the control's largest movement does is what n unbiased ra
 seeds, step by step, is the noise band.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 import paritylab as pl
 
-from ....figures import INKS
+from ....figures import INKS, Axes
 from ....networks.base import Recipe
-from ....training.plans import Plan
+from ....sweep import Results
+from ...base import Claim, Region
+from .claims import about
 from .curves import PLATEAU
+from .measures import median_within
 
 N, K = 50, 3
 RED = "#a01010"
 BAND = 0.95
+
+
+@dataclass(frozen=True)
+class Settings:
+    seeds: int
 
 
 @dataclass(frozen=True)
@@ -41,9 +51,9 @@ class Case:
     def words(self) -> str:
         return f"{self.title}, batch {self.batch}, rate {self.rate:g}"
 
-    def plans(self, seeds: int) -> Iterator[Plan]:
+    def plans(self, seeds: int) -> Iterator[pl.Plan]:
         """The parity of the first bits, and the same with random labels; one program trains both."""
-        parity = pl.Uniform(pl.Parity(N, support=range(K)))
+        parity, weights = pl.Uniform(pl.Parity(N, support=range(K))), pl.training.Weights(tuple(range(self.neurons)))
         for labels, flip in (("parity", 0.0), ("noise", 0.5)):
             yield pl.plan(
                 pl.FlippedLabels(parity, flip),
@@ -52,12 +62,7 @@ class Case:
                 rate=self.rate,
                 seeds=seeds,
                 steps=self.steps,
-                records=(
-                    pl.training.FreshLoss(),
-                    pl.FreshError(),
-                    pl.training.Progress(),
-                    pl.training.Weights(tuple(range(self.neurons))),
-                ),
+                records=(pl.training.FreshLoss(), pl.FreshError(), pl.training.Progress(), weights),
                 record_every=self.record_every,
                 lanes=8,
                 labels={"panel": self.name, "labels": labels},
@@ -91,6 +96,35 @@ def moved(curves: pd.DataFrame) -> pd.DataFrame:
 def noise_band(curves: pd.DataFrame) -> "pd.Series[float]":
     """By step: the movement that 95% of the controls stay below."""
     return curves[curves.labels == "noise"].groupby("step").progress.quantile(BAND)
+
+
+class Runs(NamedTuple):
+    """By case: the curves of all runs, and the `milestones` of those that learned."""
+
+    curves: dict[str, pd.DataFrame]
+    milestones: dict[str, pd.DataFrame]
+
+
+def read(settings: object, results: Results) -> Runs:
+    curves = {str(name): rows for name, rows in results.curves().groupby("panel")}
+    return Runs(curves, {name: milestones(rows) for name, rows in curves.items()})
+
+
+def of_milestones(case: Case) -> Callable[..., Claim]:
+    """Makes claims on the runs of a case that learned."""
+    return about(case.name, case.words, lambda data: data.milestones[case.name])
+
+
+def flat(case: Case) -> Claim:
+    text = "half-way to learning, the error is that of chance; its median over seeds"
+    return of_milestones(case)("flat", text, Region(0.45, 0.55), lambda runs: median_within(runs.error, 1.0))
+
+
+def leaves(case: Case, explanation: str = "") -> Claim:
+    text = "a relevant weight leaves the noise band for good long before the error drops"
+    statement = f"{text}; the median of the one step as a fraction of the other"
+    measure = lambda runs: median_within(runs.leaves, 1.0)
+    return of_milestones(case)("leaves", statement, Region(high=0.75), measure, explanation=explanation)
 
 
 def milestones(curves: pd.DataFrame) -> pd.DataFrame:
@@ -136,16 +170,23 @@ def drawn_seed(curves: pd.DataFrame) -> int:
     return int(learned.min()) if len(learned) else 0
 
 
+def drawn_run(curves: pd.DataFrame, axes: np.ndarray) -> pd.DataFrame:
+    """The records of that seed; the axes are as long."""
+    run = curves[(curves.labels == "parity") & (curves.seed == drawn_seed(curves))]
+    for axis in axes:
+        axis.set_xlim(0, run.step.max())
+        axis.xaxis.set_major_locator(MaxNLocator(5))
+    return run
+
+
 def draw_weights(axis: Axes, run: pd.DataFrame, band: "pd.Series[float]") -> None:
     """Every weight of a run by step: the relevant ones in colour, the noise band about the others grey."""
     weights = np.array(run.weights.tolist())
-    limit = np.abs(weights[0]).max()
+    neurons, limit = weights.shape[1], np.abs(weights[0]).max()
     shown = band[band.index <= run.step.max()]
     axis.fill_between(shown.index, -limit - shown, limit + shown, color="0.92", linewidth=0, zorder=0)
-    for neuron in range(weights.shape[1]):
+    for neuron in range(neurons):
         axis.plot(run.step, weights[:, neuron, K:], color="0.6", linewidth=0.4, zorder=1)
-    for neuron in range(weights.shape[1]):
-        style = ("-", "--", ":")
-        for i in range(K):
-            color = INKS[neuron % len(INKS)] if weights.shape[1] > 1 else INKS[i]
-            axis.plot(run.step, weights[:, neuron, i], style[i], color=color, linewidth=1.2, zorder=2)
+    for neuron, i in itertools.product(range(neurons), range(K)):
+        color = INKS[neuron % len(INKS)] if neurons > 1 else INKS[i]
+        axis.plot(run.step, weights[:, neuron, i], ("-", "--", ":")[i], color=color, linewidth=1.2, zorder=2)

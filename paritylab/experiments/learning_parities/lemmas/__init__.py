@@ -19,14 +19,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ....analysis import AfterFirstStep
-from ....figures import INKS, panels
+from ....figures import INKS, Figures, one_panel
 from ....sweep import Call, Results
-from ....training.plans import Plan
 from ...base import Claim, Region
 from ...measures import largest, least
 from .descent import along_descent, theorem_13
@@ -59,7 +57,7 @@ def rate_and_decay(settings: Settings) -> tuple[float, float]:
     return POPULATION_K**2 / (settings.steps * math.sqrt(POPULATION_PAIRS)), POPULATION_K / POPULATION_N
 
 
-def plan(settings: Settings) -> Iterator[Plan | Call]:
+def plan(settings: Settings) -> Iterator[pl.Plan | Call]:
     """Calculations, and one run of exact population gradient descent for Lemmas 15 and 16."""
     rate, decay = rate_and_decay(settings)
     population = pl.distributions.population(pl.distributions.leaky(pl.Parity(POPULATION_N, range(POPULATION_K))))
@@ -149,11 +147,10 @@ def at_least_1(name: str, statement: str, rounding: float = 0.0) -> Claim:
     return worst(name, statement, "at least 1", Region(low=1 - rounding))
 
 
-def plot(settings: Settings, numbers: dict[str, np.ndarray]) -> dict[str, Figure]:
+def plot(settings: Settings, numbers: dict[str, np.ndarray]) -> Figures:
     """The table: each statement, ours, and the paper's."""
     rows = [*claims(settings)]
-    figure, axes = panels(1, 1, width=9.5, height=0.27 * len(rows) + 0.8)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=9.5, height=0.27 * len(rows) + 0.8)
     axis.axis("off")
     axis.set(xlim=(0, 1), ylim=(len(rows) + 0.5, -0.8))
     for place, text in ((0.0, "statement"), (0.76, "here"), (0.87, "paper")):

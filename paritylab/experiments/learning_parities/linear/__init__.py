@@ -22,16 +22,16 @@ one bit and be right half of the time: for k = 3 the loss on D_A is 1/2 in both 
 reported, and not bounded.
 """
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ....cube import cube
-from ....figures import panels
+from ....figures import Figures, panels
 from ....sweep import Call, Results
 from ...base import Claim, Region
 from ...measures import exactly
@@ -69,26 +69,21 @@ def majority(k: int) -> dict[str, float]:
 
 
 def plan(settings: Settings) -> Iterator[Call]:
-    for seed in range(settings.seeds):
-        for embedding in TITLES:
-            for norm in NORMS:
-                count = 299 if embedding == "cubic" else 79 if embedding == "quadratic" else settings.features
-                given = {"embedding": embedding, "features": count, "norm": norm, "seed": seed}
-                yield Call(exhaustive, given, labels={"part": "exhaustive"}, seconds=8.0)
+    for seed, embedding, norm in itertools.product(range(settings.seeds), TITLES, NORMS):
+        count = 299 if embedding == "cubic" else 79 if embedding == "quadratic" else settings.features
+        given = {"embedding": embedding, "features": count, "norm": norm, "seed": seed}
+        yield Call(exhaustive, given, labels={"part": "exhaustive"}, seconds=8.0)
     for name in DRAWN:
         count = 6 * settings.features if name == "learned" else settings.features
         about = {"embedding": name, "features": count, "norms": CURVE, "sets": settings.curve_sets, "seed": 0}
         yield Call(curve, about, labels={"part": "curve"}, seconds=8.0)
-    for n, k in settings.large:
-        for embedding in EMBEDDINGS:
-            given = {"embedding": embedding, "n": n, "k": k, "features": settings.large_features}
-            yield Call(
-                lengths, {**given, "sets": settings.large_sets, "seed": 0}, labels={"part": "large"}, seconds=8.0
-            )
+    for (n, k), embedding in itertools.product(settings.large, EMBEDDINGS):
+        given = {"embedding": embedding, "n": n, "k": k, "features": settings.large_features}
+        given |= {"sets": settings.large_sets, "seed": 0}
+        yield Call(lengths, given, labels={"part": "large"}, seconds=8.0)
     for kernel in KERNELS:
-        for n in settings.dimensions:
-            for k in (3, 5):
-                yield Call(by_formula, {"kernel": kernel, "n": n, "k": k}, labels={"part": "formula"}, seconds=0.5)
+        for n, k in itertools.product(settings.dimensions, (3, 5)):
+            yield Call(by_formula, {"kernel": kernel, "n": n, "k": k}, labels={"part": "formula"}, seconds=0.5)
         yield Call(by_duality, {"kernel": kernel, "n": 8, "k": 3}, labels={"part": "duality"}, seconds=1.0)
     for k in (3, 5):
         yield Call(majority, {"k": k}, labels={"part": "majority"}, seconds=0.01)
@@ -109,18 +104,13 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 
 def of_majority(k: int, value: float) -> Claim:
-    return Claim(
-        f"majority/k{k}",
-        f"k = {k}: the majority of A is right on the uniform half with probability 1/2 + (-1)^((k-1)/2) C(k-1, "
-        "(k-1)/2) / 2^k; counted over all patterns",
-        None,
-        Region(value, value),
-        lambda parts: exactly(parts["majority"].set_index("k").counted[k]),
-        theory=value,
-    )
+    text = f"k = {k}: the majority of A is right on the uniform half with probability 1/2 + (-1)^((k-1)/2) C(k-1, "
+    text += "(k-1)/2) / 2^k; counted over all patterns"
+    counted = lambda parts: exactly(parts["majority"].set_index("k").counted[k])
+    return Claim(f"majority/k{k}", text, None, Region(value, value), counted, theory=value)
 
 
-def plot(settings: Settings, parts: dict[str, pd.DataFrame]) -> dict[str, Figure]:
+def plot(settings: Settings, parts: dict[str, pd.DataFrame]) -> Figures:
     """Losses over the norm at n = 12; kernels; many features at large n."""
     figure, axes = panels(1, 3, width=3.6, height=3.6)
     draw_curves(axes[0, 0], parts["curve"], settings.features)
@@ -129,5 +119,5 @@ def plot(settings: Settings, parts: dict[str, pd.DataFrame]) -> dict[str, Figure
     for axis in axes.flat:
         axis.set(xscale="log", ylim=(-0.03, 1.1))
         axis.legend(fontsize=6.5, loc="upper center", bbox_to_anchor=(0.5, -0.24))
-    figure.suptitle("No linear method with fixed features learns parities: hinge loss on the uniform half", fontsize=11)
+    figure.suptitle("No linear method with fixed features learns parities: hinge loss on the uniform half")
     return {"linear": figure}

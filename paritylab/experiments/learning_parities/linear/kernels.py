@@ -5,11 +5,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 from ....analysis import best_hinge, best_hinge_over_ball, gaussian_eigenvalues, level_eigenvalues, relu_ntk
 from ....cube import cube
-from ....figures import INKS
+from ....figures import INKS, Axes
 from ...base import Claim, Measured, Region
 from ...measures import largest
 
@@ -53,28 +52,17 @@ def by_duality(kernel: str, n: int, k: int) -> list[dict[str, float]]:
 
 
 def of_kernels(dimensions: tuple[int, ...]) -> Iterator[Claim]:
-    for n in dimensions:
-        yield of_formula(n)
-    yield Claim(
-        "kernels/duality",
-        "the same formula against the optimum over the kernel's own features, n = 8, k = 3; the largest difference",
-        None,
-        Region(high=CLOSE),
-        lambda parts: apart(parts["duality"]),
-        theory=0.0,
-    )
+    yield from map(of_formula, dimensions)
+    text = "the same formula against the optimum over the kernel's own features, n = 8, k = 3; the largest difference"
+    measure = lambda parts: apart(parts["duality"])
+    yield Claim("kernels/duality", text, None, Region(high=CLOSE), measure, theory=0.0)
 
 
 def of_formula(n: int) -> Claim:
-    return Claim(
-        f"kernels/n{n}",
-        f"kernels of the inner product on n = {n} bits: the least hinge loss of a k-parity over the ball of radius "
-        f"R is max(0, 1 - R sqrt(lambda_k)), k = 3, 5; with lambda_k by two routes, the largest difference",
-        None,
-        Region(high=CLOSE),
-        lambda parts: apart(parts["formula"].query(f"n == {n}")),
-        theory=0.0,
-    )
+    text = f"kernels of the inner product on n = {n} bits: the least hinge loss of a k-parity over the ball of radius "
+    text += "R is max(0, 1 - R sqrt(lambda_k)), k = 3, 5; with lambda_k by two routes, the largest difference"
+    measure = lambda parts: apart(parts["formula"].query(f"n == {n}"))
+    return Claim(f"kernels/n{n}", text, None, Region(high=CLOSE), measure, theory=0.0)
 
 
 def apart(rows: pd.DataFrame) -> Measured:

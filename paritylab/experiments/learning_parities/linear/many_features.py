@@ -1,14 +1,14 @@
 """Up to 10,000 fixed features at large n: 1 - B |E[f_A Psi]|, which no loss is below, exactly for random A."""
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import pandas as pd
-from matplotlib.axes import Axes
 
 from ....bounds import fixed_features
-from ....figures import INKS
+from ....figures import INKS, Axes
 from ...base import Claim, Measured, Region
 from .embeddings import TITLES, Embedding, correlations, drawn_sets, size
 
@@ -37,40 +37,27 @@ class Features(NamedTuple):
 
 def of_many_features(sizes: tuple[tuple[int, int], ...], features: int, sets: int) -> Iterator[Claim]:
     every = [Features(name, n, k) for n, k in sizes for name in EMBEDDINGS]
-    for each in every:
-        yield of_features(each, features, sets)
+    yield from (of_features(each, features, sets) for each in every)
 
     def least_difference(parts: dict[str, pd.DataFrame]) -> Measured:
         """From the bound, wherever that is positive."""
         found = []
-        for each in every:
-            for norm in NORMS:
-                bound = fixed_features(each.n, each.k, features=size(each.name, each.n, features), norm=norm).value
-                if bound > 0:
-                    found.append(less(1 - bound, each.lengths(parts), norm))
+        for each, norm in itertools.product(every, NORMS):
+            bound = fixed_features(each.n, each.k, features=size(each.name, each.n, features), norm=norm).value
+            if bound > 0:
+                found.append(less(1 - bound, each.lengths(parts), norm))
         return min(found)
 
-    yield Claim(
-        "large/elementary",
-        f"the same at norms {', '.join(f'{norm:g}' for norm in NORMS)} is above 1 - B sqrt(N/C(n,k)) wherever "
-        "that is positive; the least difference",
-        None,
-        Region(low=0.0),
-        least_difference,
-        theory="at least 0",
-    )
+    text = f"the same at norms {', '.join(f'{norm:g}' for norm in NORMS)} is above 1 - B sqrt(N/C(n,k)) wherever "
+    text += "that is positive; the least difference"
+    yield Claim("large/elementary", text, None, Region(low=0.0), least_difference, theory="at least 0")
 
 
 def of_features(each: Features, features: int, sets: int) -> Claim:
-    return Claim(
-        f"large/n{each.n}-k{each.k}/{each.name}",
-        f"{TITLES[each.name]}, N = {size(each.name, each.n, features):,} features, n = {each.n}, k = {each.k}: the "
-        f"mean over {sets} random A of 1 - B |E[f_A Psi]| at B = 1, which no loss there is below",
-        None,
-        Region(low=0.95),
-        lambda parts: less(1.0, each.lengths(parts)),
-        theory="about 1",
-    )
+    count, mean = f"{size(each.name, each.n, features):,}", lambda parts: less(1.0, each.lengths(parts))
+    text = f"{TITLES[each.name]}, N = {count} features, n = {each.n}, k = {each.k}: the mean over {sets} random A of "
+    text += "1 - B |E[f_A Psi]| at B = 1, which no loss there is below"
+    return Claim(f"large/n{each.n}-k{each.k}/{each.name}", text, None, Region(low=0.95), mean, theory="about 1")
 
 
 def less(value: float, lengths: "pd.Series[float]", norm: float = 1.0) -> Measured:

@@ -6,14 +6,13 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 import paritylab as pl
 
 from ....analysis import AfterFirstStep, best_hinge_over_ball
 from ....bounds import fixed_features, fixed_features_by_convexity
 from ....cube import cube
-from ....figures import INKS, ink
+from ....figures import INKS, Axes, ink
 from ...base import Claim, Measured, Region
 from ...measures import largest, least
 from .embeddings import TITLES, Embedding, drawn_sets, sets, table
@@ -69,36 +68,22 @@ def curve(embedding: str, features: int, norms: tuple[float, ...], sets: int, se
 def of_every_set() -> Iterator[Claim]:
     """Optima at n = 12, against both forms of the bound."""
     every = f"n = {N}, k = {K}, all {math.comb(N, K)} sets A, norms {', '.join(f'{norm:g}' for norm in NORMS)}"
-    for name in TITLES:
-        yield of_embedding(name, every)
-    yield Claim(
-        "exhaustive/general-form",
-        "the same with the bound inside the paper's proof, 1 - sqrt(2N) B / C(n,k)^(1/4); the least difference",
-        None,
-        Region(low=0.0),
-        lambda parts: excess(parts["exhaustive"], fixed_features_by_convexity),
-        theory="at least 0",
-    )
-    yield Claim(
-        "exhaustive/proven",
-        f"each of these losses, and of those over larger norms in the figure, is proven by duality to be the least "
-        f"({every}); the largest gap",
-        None,
-        Region(high=PROVEN),
-        lambda parts: largest(pd.concat([parts["exhaustive"].gap, parts["curve"].gap])),
-    )
+    yield from (of_embedding(name, every) for name in TITLES)
+    text = "the same with the bound inside the paper's proof, 1 - sqrt(2N) B / C(n,k)^(1/4); the least difference"
+    above = lambda parts: excess(parts["exhaustive"], fixed_features_by_convexity)
+    yield Claim("exhaustive/general-form", text, None, Region(low=0.0), above, theory="at least 0")
+    text = "each of these losses, and of those over larger norms in the figure, is proven by duality to be the least "
+    gaps = lambda parts: largest(pd.concat([parts["exhaustive"].gap, parts["curve"].gap]))
+    yield Claim("exhaustive/proven", f"{text}({every}); the largest gap", None, Region(high=PROVEN), gaps)
 
 
 def of_embedding(name: Embedding, every: str) -> Claim:
-    return Claim(
-        f"exhaustive/{name}",
-        f"{TITLES[name]}: the mean over A of the least hinge loss on the uniform half is at least 1 - B sqrt(N/C(n,k)) "
-        f"({every}); the least difference",
-        None,
-        Region(low=0.0),
-        lambda parts: excess(parts["exhaustive"].query(f"embedding == '{name}'"), fixed_features),
-        theory="at least 0",
+    text = (
+        f"{TITLES[name]}: the mean over A of the least hinge loss on the uniform half is at least 1 - B sqrt(N/C(n,k))"
     )
+    above = lambda parts: excess(parts["exhaustive"].query(f"embedding == '{name}'"), fixed_features)
+    statement = f"{text} ({every}); the least difference"
+    return Claim(f"exhaustive/{name}", statement, None, Region(low=0.0), above, theory="at least 0")
 
 
 def excess(rows: pd.DataFrame, bound: Any) -> Measured:
@@ -110,23 +95,11 @@ def excess(rows: pd.DataFrame, bound: Any) -> Measured:
 
 def of_learned(sets: int) -> Iterator[Claim]:
     at_last_norm = lambda parts: parts["curve"].query(f"embedding == 'learned' and norm == {CURVE[-1]}")
-    yield Claim(
-        "learned",
-        f"features after one exact step on D_A (n = {N}, k = {K}) are no fixed embedding: over norms of at most "
-        f"{CURVE[-1]:g} the least hinge loss on the uniform half, the largest over {sets} sets A",
-        None,
-        Region(high=0.05),
-        lambda parts: largest(at_last_norm(parts).least),
-        theory=0.0,
-    )
-    yield Claim(
-        "learned/accuracy",
-        "the accuracy there of that predictor, the least over the sets A",
-        None,
-        Region(low=1.0),
-        lambda parts: least(at_last_norm(parts).right),
-        theory=1.0,
-    )
+    text = f"features after one exact step on D_A (n = {N}, k = {K}) are no fixed embedding: over norms of at most "
+    text += f"{CURVE[-1]:g} the least hinge loss on the uniform half, the largest over {sets} sets A"
+    yield Claim("learned", text, None, Region(high=0.05), lambda parts: largest(at_last_norm(parts).least), theory=0.0)
+    text, right = "the accuracy there of that predictor, the least over the sets A", Region(low=1.0)
+    yield Claim("learned/accuracy", text, None, right, lambda parts: least(at_last_norm(parts).right), theory=1.0)
 
 
 def draw_curves(axis: Axes, curves: pd.DataFrame, features: int) -> None:
