@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from paritylab.manifest import manifest
 from paritylab.sweep import Store
-from paritylab.sweep.canonical import digest
+from paritylab.sweep.canonical_form import digest
 
 OURS = Path(__file__).parents[1]
 

@@ -23,7 +23,7 @@ def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable
         setattr(sys.modules[package], name, value)
         return value
 
-    return load, lambda: sorted([*homes, "__version__"]), [*homes]
+    return load, lambda: sorted(homes), [*homes]
 
 
 def _homes(stub: ast.Module) -> dict[str, str]:

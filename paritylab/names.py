@@ -13,10 +13,10 @@ from .distributions import RandomTask, Uniform
 from .distributions.random import with_noise
 from .registry import NETWORKS, TARGETS, TRAIN_DEFAULTS, find, load
 from .targets import AbstractTarget
+from .training.call import plan
 from .training.named import make_network
 from .training.plans import Plan, Task
 from .training.rules.once import once_for_a_shape
-from .training.train import plan
 
 
 def plan_from_names(names: Mapping[str, Any], labels: Mapping[str, Any] | None = None) -> tuple[Plan, int]:

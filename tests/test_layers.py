@@ -1,6 +1,7 @@
 """The order of the layers, read from the source: nothing imports what comes after it."""
 
 import ast
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -142,6 +143,15 @@ def test_the_front_door_is_small_and_every_name_of_it_is_there():
     assert len(dir(paritylab)) <= 45
     for name in dir(paritylab):
         assert getattr(paritylab, name) is not None
+
+
+@pytest.mark.parametrize("room", sorted(path.parent.name for path in ROOT.glob("*/__init__.pyi")))
+def test_every_name_of_a_room_is_there_and_none_is_that_of_a_module(room):
+    offered = importlib.import_module(f"paritylab.{room}")
+    modules = {path.stem for path in (ROOT / room).iterdir()}
+    for name in dir(offered):
+        assert name not in modules, "once such a module is imported, it would hide the name"
+        assert getattr(offered, name) is not None
 
 
 def test_the_front_door_opens_without_jax_and_the_rooms_right_behind_it():

@@ -13,8 +13,8 @@ import paritylab as pl
 
 from ..cube import random_signs
 from ..runtime import precision
+from ..training.call import plan
 from ..training.host.workers import work_through
-from ..training.train import plan
 from .cases import EVERY, VALIDATION, Case, Timed
 
 ENGINE_SECONDS, VALIDATED_SECONDS = 2.0, 6.0

@@ -100,7 +100,7 @@ class _Reader:
             if is_own(getattr(value, "__module__", None)):
                 self.read(value)
             return
-        from .canonical import canonical
+        from .canonical_form import canonical
 
         try:
             self.found.append(f"{name} = {canonical(value)}")

@@ -11,7 +11,7 @@ import pickle
 import types
 from typing import Any
 
-from .canonical import qualified
+from .canonical_form import qualified
 
 
 class _Packer(pickle.Pickler):

@@ -22,7 +22,7 @@ from jaxtyping import Int
 from ..demands import check_whole
 from ..manifest import manifest
 from ..progress import SweepStatus, counted
-from .canonical import digest
+from .canonical_form import digest
 from .executors import JobTimeout, WorkerError, WorkersCannotStart, WorkStopped, submit_within
 from .pickling import pack, unpack
 from .store import Store

@@ -18,7 +18,7 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from ..documents import other_kind
-from .canonical import digest
+from .canonical_form import digest
 
 FORMAT = 2
 ARROW, PARQUET = ".arrow", ".parquet"

@@ -23,7 +23,7 @@ from ..runtime import make_room_for_programs
 from ..training.plans import Cell, Plan
 from ..training.rules.outcomes import Outcome
 from ..training.runs import Runs
-from .canonical import RESULTS, canonical, canonical_each, digest
+from .canonical_form import RESULTS, canonical, canonical_each, digest
 from .rows import joined, with_plain_texts
 from .store import Store
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import paritylab as pl
-from paritylab.analysis.first_step.exact import first_correlations, first_step, first_step_quality
+from paritylab.analysis.first_steps.exact import first_correlations, first_step, first_step_quality
 from paritylab.analysis.gradients.population import population_gradient
 
 

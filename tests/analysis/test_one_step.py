@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import paritylab as pl
-from paritylab.analysis.first_step.sign_weights import (
+from paritylab.analysis.first_steps.sign_weights import (
     BLOCK,
     OneStepMLP,
     first_rate,

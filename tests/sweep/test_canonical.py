@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import paritylab as pl
-from paritylab.sweep.canonical import canonical, digest, qualified
+from paritylab.sweep.canonical_form import canonical, digest, qualified
 from paritylab.sweep.pickling import pack, unpack
 from paritylab.sweep.workloads import TrainingWorkload
 from paritylab.training.rules.schedules import FirstThen
@@ -145,7 +145,7 @@ def test_a_digest_does_not_depend_on_the_order_of_keys(mapping):
 
 SCRIPT = """
 import paritylab as pl
-from paritylab.sweep.canonical import canonical
+from paritylab.sweep.canonical_form import canonical
 def mine(z): return z * {factor}
 print(canonical(pl.MLP(3, mine))["activation"]["function"])
 """

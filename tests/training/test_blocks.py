@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import paritylab as pl
+from paritylab.training.call import plan
 from paritylab.training.host.sizing import choose_block, choose_unrolled
 from paritylab.training.host.workers import work_through
-from paritylab.training.train import plan
 
 TASK = pl.Uniform(pl.Parity(20, (3, 7)))
 

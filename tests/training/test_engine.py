@@ -14,10 +14,10 @@ import pytest
 
 import paritylab as pl
 from paritylab.cube import cube
+from paritylab.training.call import plan
 from paritylab.training.host.workers import work_through
 from paritylab.training.rules.gradient_descent import GradientDescent
 from paritylab.training.rules.validation import validate, validation_levels
-from paritylab.training.train import plan
 
 TASK = pl.Uniform(pl.Parity(20, (3, 7)))
 SETTINGS = {"rate": 0.3, "batch": 8, "steps": 80, "keep": True, "lanes": 8}

@@ -25,7 +25,7 @@ import pandas as pd
 
 import paritylab as pl
 
-from ...analysis.first_step.sign_weights import BLOCK, OneStepMLP, presence_probability
+from ...analysis.first_steps.sign_weights import BLOCK, OneStepMLP, presence_probability
 from ...analysis.fourier.majority import majority_coefficients
 from ...bounds import one_step_learning
 from ...figures import INKS, Axes, Figures, ink, panels

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float, Integer
 
 from ....analysis import cosine_correlations, ternary_correlations, ternary_gate_correlations
-from ....analysis.first_step.exact import CAP
+from ....analysis.first_steps.exact import CAP
 from ....cube import cube
 
 Embedding = Literal["relu", "fourier", "gates", "quadratic", "cubic"]

@@ -38,6 +38,7 @@ IN_STORES = {
 MOVED = {
     "paritylab.training.rules": "paritylab.training",
     "paritylab.distributions.wrappers": "paritylab.distributions.changes",
+    "paritylab.distributions.leaky_parity": "paritylab.distributions.leaky",
     "paritylab.distributions.gate_halves": "paritylab.distributions.easy",
     "paritylab.distributions.gate_outputs": "paritylab.distributions.outputs",
     "paritylab.experiments.symmetry.shared": "paritylab.experiments.symmetry",

@@ -1,0 +1,28 @@
+from .base import AbstractTarget as AbstractTarget
+from .circuits import (
+    TreeCircuit as TreeCircuit,
+    circuit_from_formula as circuit_from_formula,
+    count_of_functions as count_of_functions,
+    parity_circuit as parity_circuit,
+    random_circuit as random_circuit,
+    razborov_sherstov as razborov_sherstov,
+)
+from .gates import (
+    GATES as GATES,
+    GateProduct as GateProduct,
+    as_inner_product as as_inner_product,
+    inner_product_mod_two as inner_product_mod_two,
+    random_gate_product as random_gate_product,
+)
+from .parity import (
+    Parity as Parity,
+    random_disjoint_parity as random_disjoint_parity,
+    random_parity as random_parity,
+)
+from .symmetric import (
+    NearlySymmetric as NearlySymmetric,
+    Symmetric as Symmetric,
+    full_parity as full_parity,
+    majority as majority,
+    random_symmetric as random_symmetric,
+)

@@ -1,0 +1,51 @@
+from .call import (
+    plan as plan,
+    train as train,
+)
+from .perceptron import (
+    streamed_perceptron as streamed_perceptron,
+)
+from .plans import (
+    Cell as Cell,
+    Plan as Plan,
+)
+from .rules.gradient_descent import (
+    GradientDescent as GradientDescent,
+)
+from .rules.losses import (
+    ChosenLoss as ChosenLoss,
+    Confidence as Confidence,
+    Hinge as Hinge,
+    RegularizedHinge as RegularizedHinge,
+    correlation as correlation,
+    logistic as logistic,
+    square_loss as square_loss,
+)
+from .rules.optimizers import (
+    Optimizer as Optimizer,
+)
+from .rules.outcomes import (
+    Outcome as Outcome,
+)
+from .rules.records import (
+    AbstractRecord as AbstractRecord,
+    ErrorsByPart as ErrorsByPart,
+    FreshError as FreshError,
+    FreshLoss as FreshLoss,
+    LayerDrift as LayerDrift,
+    Parameters as Parameters,
+    Progress as Progress,
+    SampleError as SampleError,
+    Snapshot as Snapshot,
+    TopAccuracy as TopAccuracy,
+    Updates as Updates,
+    ValidationError as ValidationError,
+    Weights as Weights,
+)
+from .rules.schedules import (
+    FirstThen as FirstThen,
+    LinearFall as LinearFall,
+)
+from .runs import (
+    Runs as Runs,
+)
