@@ -7,7 +7,10 @@ from .perceptron import (
 )
 from .plans import (
     Cell as Cell,
+    Decay as Decay,
     Plan as Plan,
+    Recording as Recording,
+    Seeds as Seeds,
 )
 from .rules.gradient_descent import (
     GradientDescent as GradientDescent,

@@ -29,9 +29,9 @@ from .checks import (
     checked_seeds,
 )
 from .named import make_loss, make_optimizer, network_named
-from .plans import Cell, Plan, Seeds, Task, shapes_of
+from .plans import Cell, Decay, Plan, Recording, Seeds, Task, shapes_of
 from .rules.losses import Hinge
-from .rules.optimizers import ByLayer, Convention, Optimizer, Schedule, constant
+from .rules.optimizers import ByLayer, Optimizer, Schedule, constant
 from .rules.records import AbstractRecord
 from .runs import Runs
 
@@ -44,27 +44,21 @@ def plan(
     *,
     rate: ByLayer | Sequence[ByLayer] = 0.1,
     batch: int | Sequence[int] = 32,
-    seeds: int | Iterable[int] = 25,
+    seeds: int | Iterable[int] | Seeds = 25,
     steps: int = 100_000,
     every: int = 10,
     validation: int = 8192,
     sample: int | None = None,
     loss: Any = None,
     optimizer: Callable[..., optax.GradientTransformation] | str = optax.sgd,
-    decay: ByLayer | Sequence[ByLayer] = 0.0,
-    convention: Convention = "decoupled",
+    decay: ByLayer | Sequence[ByLayer] | Decay = 0.0,
     schedule: Schedule = constant,
-    decay_schedule: Schedule = constant,
-    target_seeds: Iterable[int] | None = None,
-    data_seeds: Iterable[int] | None = None,
-    records: Sequence[AbstractRecord] = (),
-    record_every: int | None = None,
+    records: Sequence[AbstractRecord] | Recording = (),
     keep: bool = False,
     float64: bool = False,
     lanes: int | None = None,
     labels: Mapping[str, Any] | None = None,
     race: float | None = None,
-    refill: bool = True,
     watch: Callable[[Status], None] | bool | None = None,
 ) -> Plan:
     """One network for every rate, decay and seed, checked and ready to train at once.
@@ -78,16 +72,15 @@ def plan(
       that `paritylab list networks` shows.
     - `batch`: how many fresh examples a step takes. `train` takes lists of batches and of networks, too.
     - `loss`: one of the package or its name, or a function of a label and an output; the hinge loss if none is given.
-    - `optimizer`: any function of optax whose first argument is the rate, or its name; `convention` says what decay
-      means.
-    - `schedule`, `decay_schedule`: functions of the step that multiply the rate and the decay.
+    - `optimizer`: any function of optax whose first argument is the rate, or its name.
     - `rate`, `decay`: one value or a list of values to try; a value is a number or a mapping from
-      names of layers to numbers (see `Optimizer`).
+      names of layers to numbers (see `Optimizer`). `Decay` says what decay means, and gives it a schedule.
+    - `schedule`: a function of the step that multiplies the rate.
     - `sample`: train on a finite sample of this size, drawn once per run, in a fresh order each epoch;
       a task of `Points` (or of `HeldOut` `Points`) with their number is trained on those points.
-    - `seeds`: a number of seeds or the seeds themselves. Target, initialization and data follow them
-      unless `target_seeds` or `data_seeds` say otherwise. All rates share the seeds.
-    - `records`: what to keep along the way, every `record_every` steps.
+    - `seeds`: a number of seeds or the seeds themselves, for target, initialization and data alike unless `Seeds` says
+      otherwise. All rates share the seeds.
+    - `records`: what to keep along the way at every validation, or every so many steps: `Recording(records, every)`.
     - `keep`: keep the trained networks.
     - `float64`: train in double precision.
     - `lanes`: how many runs one compiled program trains side by side; chosen for the shape if not given,
@@ -95,7 +88,6 @@ def plan(
     - `labels`: further columns of the table, for people: a name and the value that all runs have there.
     - `race`: a quantile, say 0.1. The rates and decays run against each other, and one of which it is
       sure that another has a smaller quantile of its times is given up: its runs end as `raced_out`.
-    - `refill`: without it, lanes that are done wait for all others; the results are the same.
     - `watch`: called about once a second with a `Status`. If there is none, `train` shows a progress bar where standard
       error is a terminal or a notebook; `watch=False` turns that off.
     """
@@ -110,17 +102,20 @@ def plan(
     check_network(network, n)
     loss = make_loss(loss) if isinstance(loss, str) else Hinge() if loss is None else loss
     optimizer = make_optimizer(optimizer) if isinstance(optimizer, str) else optimizer
-    check_parts(loss, optimizer, records)
-    check_sizes(batch, steps, every, validation, sample, record_every, lanes)
-    rates, all_decays = checked_axis(rate, "rate"), checked_axis(decay, "decay")
-    check_number_of_runs(seeds, len(rates) * len(all_decays))
-    seed = checked_seeds(seeds, "seeds")
-    target_seed = seed if target_seeds is None else checked_seeds(target_seeds, "target_seeds", len(seed))
-    data_seed = seed if data_seeds is None else checked_seeds(data_seeds, "data_seeds", len(seed))
+    recording = records if isinstance(records, Recording) else Recording(records)
+    decaying = decay if isinstance(decay, Decay) else Decay(decay)
+    seeding = seeds if isinstance(seeds, Seeds) else Seeds(init=seeds)
+    check_parts(loss, optimizer, recording.records)
+    check_sizes(batch, steps, every, validation, sample, recording.every, lanes)
+    rates, all_decays = checked_axis(rate, "rate"), checked_axis(decaying.value, "decay")
+    check_number_of_runs(seeding.init, len(rates) * len(all_decays))
+    seed = checked_seeds(seeding.init, "seeds")
+    target_seed = seed if seeding.target is None else checked_seeds(seeding.target, "Seeds.target", len(seed))
+    data_seed = seed if seeding.data is None else checked_seeds(seeding.data, "Seeds.data", len(seed))
     check_once(seed, target_seed, data_seed)
-    check_switches(race, watch, keep=keep, float64=float64, refill=refill)
-    if record_every is not None and not records:
-        raise ValueError(f"There is nothing to record, got record_every={record_every} without records. Leave it out.")
+    check_switches(race, watch, keep=keep, float64=float64)
+    if recording.every is not None and not recording.records:
+        raise ValueError(f"There is nothing to record every {recording.every} steps. Name records, or leave it out.")
 
     check_layers(network, n, rates, all_decays)
     grid = list(itertools.product(rates, all_decays))
@@ -133,14 +128,14 @@ def plan(
             task=task,
             network=network,
             loss=loss,
-            optimizer=Optimizer(optimizer, one_rate, one_decay, convention, schedule, decay_schedule),
+            optimizer=Optimizer(optimizer, one_rate, one_decay, decaying.convention, schedule, decaying.schedule),
             batch=batch,
             steps=steps,
             every=every,
             validation=validation,
             sample=sample,
-            records=tuple(records),
-            record_every=record_every,
+            records=tuple(recording.records),
+            record_every=recording.every,
             keep=keep,
             float64=float64,
             lanes=lanes,
@@ -156,7 +151,7 @@ def plan(
     }
     seeds_of_runs = Seeds(repeat(target_seed), repeat(seed), repeat(data_seed))
     watch = None if isinstance(watch, bool) else watch
-    made = Plan(cells, np.repeat(np.arange(len(grid)), len(seed)), seeds_of_runs, columns, refill, watch)
+    made = Plan(cells, np.repeat(np.arange(len(grid)), len(seed)), seeds_of_runs, columns, watch=watch)
     if race is not None:
         made = dataclasses.replace(made, race=np.zeros(len(made), int), shares=(race,))
     check_labels(task, target_seed)

@@ -169,7 +169,7 @@ def checked_axis(values: Any, what: str) -> list[Any]:
     if callable(values) or (isinstance(values, list | tuple) and any(map(callable, values))):
         raise TypeError(
             f"`{what}` is a number, got a function. To change it from step to step give that number, and the function "
-            f"from a step to a factor as `{'schedule' if what == 'rate' else 'decay_schedule'}`."
+            f"from a step to a factor as {'`schedule`' if what == 'rate' else '`Decay(value, schedule=...)`'}."
         )
     several = isinstance(values, list | tuple | range) or (isinstance(values, np.ndarray) and values.ndim > 0)
     found = list(values) if several else [values]
@@ -225,7 +225,7 @@ def check_once(*seeds: Int[np.ndarray, " runs"]) -> None:
     if len(twice := triples[counts > 1]):
         raise ValueError(
             f"The seed {twice[0, 0]} is given {counts.max()} times, and equal runs would be counted as different ones. "
-            "Give each once, or equal ones different `data_seeds` or `target_seeds`."
+            "Give each once, or equal ones different `Seeds.data` or `Seeds.target`."
         )
 
 
@@ -257,7 +257,7 @@ def check_sizes(
             f"Use, for example, steps={max(1, round(steps / every)) * every}."
         )
     if record_every is not None and (record_every < 1 or record_every % every):
-        raise ValueError(f"Records are kept at multiples of every={every}, got record_every={record_every}.")
+        raise ValueError(f"Records are kept at multiples of every={every}, got Recording(every={record_every}).")
     if sample is not None and not 1 <= sample <= LARGEST_SAMPLE:
         raise ValueError(
             f"A finite sample needs a size from 1 to {LARGEST_SAMPLE}, the most that its index and memory hold, "

@@ -32,7 +32,7 @@ from .rules.gradient_descent import GradientDescent, Problem
 from .rules.leaves import Leaves, split
 from .rules.losses import Confidence
 from .rules.once import once_for_a_shape
-from .rules.optimizers import Optimizer
+from .rules.optimizers import ByLayer, Convention, Optimizer, Schedule, constant
 from .rules.perceptron_sgd import PerceptronSGD, check_perceptron_sgd
 from .rules.records import AbstractRecord, RecordPlan
 from .runs import Runs
@@ -165,14 +165,32 @@ def _draw_tasks(task: Callable[[PRNGKeyArray], AbstractDistribution], seeds: UIn
 
 
 class Seeds(NamedTuple):
-    """Three seeds of each run: of its target, of its initial network, of its examples."""
+    """Three seeds of each run: of its target, of its initial network, of its examples.
 
-    target: UInt32[np.ndarray, " runs"]
-    init: UInt32[np.ndarray, " runs"]
-    data: UInt32[np.ndarray, " runs"]
+    In a call of `plan` or `train`, `init` may be their number, and those that are left out follow it.
+    """
+
+    target: Any = None
+    init: Any = 25
+    data: Any = None
 
     def take(self, runs: Any) -> "Seeds":
         return Seeds(*(values[runs] for values in self))
+
+
+class Recording(NamedTuple):
+    """What to record, and every how many steps; at every validation if that is not given."""
+
+    records: Sequence[AbstractRecord] = ()
+    every: int | None = None
+
+
+class Decay(NamedTuple):
+    """Weight decay: one value or several to try, what it means (see `Optimizer`), and what multiplies it by step."""
+
+    value: ByLayer | Sequence[ByLayer] = 0.0
+    convention: Convention = "decoupled"
+    schedule: Schedule = constant
 
 
 class Size(NamedTuple):

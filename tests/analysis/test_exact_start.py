@@ -3,6 +3,7 @@
 import equinox as eqx
 import numpy as np
 import pytest
+from paritylab.analysis.first_step import exact as first_step
 
 import paritylab as pl
 from paritylab.analysis import (
@@ -13,7 +14,6 @@ from paritylab.analysis import (
     ternary_correlations,
     ternary_gate_correlations,
 )
-from paritylab.analysis.first_step import exact as first_step
 from paritylab.cube import cube
 from paritylab.training.engine.loop import init_key
 
@@ -62,8 +62,7 @@ def test_the_engine_takes_the_theorem_s_first_step_on_the_population():
         pl.networks.TernaryPairs(6, 3),
         rate={"hidden": 1.0, "output.weight": 1.0},
         schedule=pl.training.FirstThen(1.0, 0.0),
-        decay={"hidden.0.weight": 0.5, "output.weight": 0.5},
-        convention="loss",
+        decay=pl.training.Decay({"hidden.0.weight": 0.5, "output.weight": 0.5}, convention="loss"),
         batch=len(points.x),
         sample=len(points.x),
         seeds=1,

@@ -41,7 +41,14 @@ def test_a_run_records_its_bound_and_its_moments():
     task = pl.distributions.separation(pl.distributions.equal_gates(pl.GateProduct(("OR",) * 21)))
     record = bounds.CorrelationCertificate(4096)
     runs = pl.train(
-        task, pl.MLP(6), seeds=2, steps=20, records=[record], record_every=20, validation=0, keep=True, lanes=1
+        task,
+        pl.MLP(6),
+        seeds=2,
+        steps=20,
+        records=pl.training.Recording([record], 20),
+        validation=0,
+        keep=True,
+        lanes=1,
     )
     last = runs.curves().groupby("run").last()
     for run, found in enumerate(last.certificate):

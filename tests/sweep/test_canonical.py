@@ -64,14 +64,14 @@ OTHERS = {
     "margin": {"loss": pl.Hinge(0.5)},
     "optimizer": {"optimizer": optax.adam},
     "decay": {"decay": 0.1},
-    "convention": {"decay": 0.1, "convention": "loss"},
+    "convention": {"decay": pl.training.Decay(0.1, "loss")},
     "schedule": {"schedule": FirstThen(1.0, 0.5)},
     "seed": {"seeds": [4]},
-    "target seed": {"target_seeds": [4]},
-    "data seed": {"data_seeds": [4]},
+    "target seed": {"seeds": pl.training.Seeds([4], [3])},
+    "data seed": {"seeds": pl.training.Seeds(init=[3], data=[4])},
     "records": {"records": (pl.FreshError(),)},
     "points of a record": {"records": (pl.FreshError(7),)},
-    "record_every": {"records": (pl.FreshError(),), "record_every": 20},
+    "record_every": {"records": pl.training.Recording((pl.FreshError(),), 20)},
     "float64": {"float64": True},
     "lanes": {"lanes": 16},
 }
@@ -92,9 +92,7 @@ def test_whatever_differs_gives_another_name():
     assert len(set(found)) == len(found)
 
 
-@pytest.mark.parametrize(
-    "more", [{"labels": {"a": 1}}, {"refill": False}, {"watch": print}], ids=["labels", "refill", "watch"]
-)
+@pytest.mark.parametrize("more", [{"labels": {"a": 1}}, {"watch": print}], ids=["labels", "watch"])
 def test_what_cannot_change_a_result_is_not_in_its_name(more):
     assert names(TASK, pl.MLP(10), **BASE, **more) == names(TASK, pl.MLP(10), **BASE)
 

@@ -52,7 +52,7 @@ def test_plans_of_one_shape_go_together():
 
 @pytest.mark.acceptance
 def test_a_sweep_gives_what_training_gives(pool, tmp_path):
-    sweep = training(records=(pl.FreshError(), pl.training.Weights((0, 1))), record_every=100)
+    sweep = training(records=pl.training.Recording((pl.FreshError(), pl.training.Weights((0, 1))), 100))
     results = sweep.run(tmp_path / "store", executor=pool, runs_per_job=7)
     found, curves = results.table(), results.curves()
     assert results.missing == 0 and len(found) == 40
@@ -60,7 +60,10 @@ def test_a_sweep_gives_what_training_gives(pool, tmp_path):
         for width in (4, 8):
             task = pl.FlippedLabels(TASK, noise)
             directly = pl.train(
-                task, pl.MLP(width), **SMALL, records=(pl.FreshError(), pl.training.Weights((0, 1))), record_every=100
+                task,
+                pl.MLP(width),
+                **SMALL,
+                records=pl.training.Recording((pl.FreshError(), pl.training.Weights((0, 1))), 100),
             )
             here = found[(found.noise == noise) & (found.width == width)]
             for name in ("rate", "seed", "outcome", "steps", "error"):
@@ -314,7 +317,7 @@ def gives_an_error(x):
 def test_names_and_seeds_that_would_miscount_are_refused(make, sentence):
     with pytest.raises(ValueError, match=sentence):
         make()
-    assert len(pl.plan(TASK, pl.MLP(4), seeds=[1, 1], data_seeds=[1, 2])) == 2
+    assert len(pl.plan(TASK, pl.MLP(4), seeds=pl.training.Seeds(init=[1, 1], data=[1, 2]))) == 2
 
 
 def test_a_call_whose_columns_are_taken_fails_with_the_reason(tmp_path):

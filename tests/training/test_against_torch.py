@@ -194,5 +194,5 @@ def test_decay_times_rate_agrees(points):
     """The convention `rate` is the weight decay of PyTorch's SGD."""
     case = CASES["relu"]
     theirs = train_in_torch(case, points, torch.float64, torch.optim.SGD, weight_decay=0.01)
-    apart = compare(case, train_here(case, float64=True, decay=0.01, convention="rate"), theirs)
+    apart = compare(case, train_here(case, float64=True, decay=pl.training.Decay(0.01, convention="rate")), theirs)
     assert np.all(apart <= 1e-10), apart

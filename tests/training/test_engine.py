@@ -51,7 +51,7 @@ def test_a_run_does_not_depend_on_its_neighbours(many, seeds):
 
 
 def test_refilling_changes_nothing(many):
-    runs = pl.train(TASK, pl.MLP(60), seeds=range(71), refill=False, **SETTINGS)
+    runs = dataclasses.replace(pl.plan(TASK, pl.MLP(60), seeds=range(71), **SETTINGS), refill=False).run()
     assert [bits(runs, i) for i in range(71)] == [bits(many, i) for i in range(71)]
 
 
@@ -141,9 +141,10 @@ def test_a_module_of_ones_own_trains_the_same_way():
 
 def test_seeds_of_target_start_and_data_are_separate():
     task = lambda key: pl.Uniform(pl.random_parity(12, 2, key=key))
-    settings = {"rate": 0.1, "seeds": [1, 1, 1, 2], "steps": 50, "every": 50, "validation": 0, "keep": True}
-    same = pl.train(task, pl.PolyNet(2), target_seeds=[4, 4, 5, 4], data_seeds=[7, 8, 7, 7], **settings)
-    again = pl.train(task, pl.PolyNet(2), target_seeds=[4, 4, 5, 4], data_seeds=[7, 8, 7, 7], **settings)
+    seeds = pl.training.Seeds(target=[4, 4, 5, 4], init=[1, 1, 1, 2], data=[7, 8, 7, 7])
+    settings = {"rate": 0.1, "seeds": seeds, "steps": 50, "every": 50, "validation": 0, "keep": True}
+    same = pl.train(task, pl.PolyNet(2), **settings)
+    again = pl.train(task, pl.PolyNet(2), **settings)
     assert [bits(same, i) for i in range(4)] == [bits(again, i) for i in range(4)]
     assert len({bits(same, i)[3] for i in range(4)}) == 4
 
@@ -168,8 +169,8 @@ def test_numbers_may_differ_from_run_to_run():
 
 
 def test_a_finite_sample_is_learned_by_heart():
-    settings = {"rate": 0.5, "steps": 800, "seeds": 4, "validation": 64, "record_every": 400}
-    records = (pl.training.SampleError(), pl.FreshError(4096))
+    settings = {"rate": 0.5, "steps": 800, "seeds": 4, "validation": 64}
+    records = pl.training.Recording((pl.training.SampleError(), pl.FreshError(4096)), 400)
     curves = pl.train(pl.Uniform(pl.Parity(30, range(8))), pl.MLP(60), sample=40, records=records, **settings).curves()
     last = curves[curves.step == 800]
     assert np.all(last.sample_error == 0) and np.all(np.abs(last.fresh_error - 0.5) < 0.1)
@@ -233,9 +234,9 @@ def test_the_watch_sees_every_run_finish():
         ({"steps": 15}, "got steps=15 and every=10"),
         ({"seeds": []}, "at least one seed"),
         ({"seeds": [-1]}, "from 0 to"),
-        ({"data_seeds": [1]}, "as many as `seeds`"),
+        ({"seeds": pl.training.Seeds(init=2, data=[1])}, "as many as `seeds`"),
         ({"rate": -0.1}, "got rate=-0.1"),
-        ({"record_every": 15}, "multiples of every=10"),
+        ({"records": pl.training.Recording((pl.FreshError(),), 15)}, "multiples of every=10"),
         ({"sample": 2**40}, f"got sample={2**40}"),
         ({"batch": 2**30}, "Use a smaller batch"),
     ],

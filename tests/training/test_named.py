@@ -31,7 +31,7 @@ SENTENCES = {
     "pl.Parity(5, '12')": "TypeError: The support of a `Parity` is a sequence of coordinates",
     "pl.Parity(3.5, ())": "TypeError: A target has a whole number of coordinates, got n=3.5",
     "pl.train(TASK, pl.MLP(4), rate=optax.cosine_decay_schedule(0.1, 9))": "`rate` is a number, got a function",
-    "pl.train(TASK, pl.MLP(4), decay=[0.1, optax.constant_schedule(1)])": "as `decay_schedule`",
+    "pl.train(TASK, pl.MLP(4), decay=[0.1, optax.constant_schedule(1)])": "as `Decay(value, schedule=...)`",
     "pl.plan(TASK, pl.MLP(4), batch=[1, 32])": "TypeError: A plan holds runs of one shape",
     "pl.plan(TASK, [pl.MLP(4), pl.MLP(5)])": "TypeError: A plan holds runs of one shape",
     "pl.train(TASK, pl.MLP(4), batch=[32, 32])": "ValueError: A list for `batch` names each once",
@@ -82,7 +82,7 @@ def test_lists_of_networks_and_batches_are_a_grid():
 
 
 def test_curves_of_several_shapes_keep_their_runs():
-    records = {"records": (pl.FreshError(64),), "record_every": 10}
+    records = {"records": pl.training.Recording((pl.FreshError(64),), 10)}
     runs = pl.train(TASK, pl.MLP(4), batch=[2, 4], **SMALL, **records)
     alone = pl.train(TASK, pl.MLP(4), batch=4, **SMALL, **records).curves()
     later = runs.curves()[runs.curves().batch == 4]

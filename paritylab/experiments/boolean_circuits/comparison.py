@@ -88,8 +88,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
                 seeds=settings.seeds,
                 steps=settings.steps,
                 every=20,
-                records=(pl.FreshError(2048),),
-                record_every=settings.steps // 20,
+                records=pl.training.Recording((pl.FreshError(2048),), settings.steps // 20),
                 labels={"way": way, "depth": depth},
             )
 

@@ -75,8 +75,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
             seeds=seeds,
             steps=settings.steps,
             every=100,
-            records=(pl.FreshError(TEST),),
-            record_every=settings.every,
+            records=pl.training.Recording((pl.FreshError(TEST),), settings.every),
             lanes=settings.lanes,
             labels={"p": p, "k": k},
         )

@@ -70,8 +70,9 @@ def plan(settings: Settings) -> Iterator[Plan]:
             every=100,
             lanes=settings.seeds,
             validation=0,
-            records=(pl.training.TopAccuracy(1, TEST), pl.training.TopAccuracy(5, TEST)),
-            record_every=settings.steps,
+            records=pl.training.Recording(
+                (pl.training.TopAccuracy(1, TEST), pl.training.TopAccuracy(5, TEST)), settings.steps
+            ),
             labels={"side": side, "data": known.name},
         )
 

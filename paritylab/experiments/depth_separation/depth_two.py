@@ -98,8 +98,10 @@ def plan(settings: Settings) -> Iterator[Plan]:
                     steps=settings.steps,
                     every=settings.every,
                     validation=0,
-                    records=(pl.training.ErrorsByPart(settings.points), CorrelationCertificate(settings.points)),
-                    record_every=settings.steps,
+                    records=pl.training.Recording(
+                        (pl.training.ErrorsByPart(settings.points), CorrelationCertificate(settings.points)),
+                        settings.steps,
+                    ),
                     lanes=settings.lanes,
                     labels={"pairs": pairs, "width": width, "activation": activation, "law": law},
                 )

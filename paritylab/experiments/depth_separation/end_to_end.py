@@ -87,8 +87,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
             steps=settings.steps,
             every=settings.steps // 20,
             validation=0,
-            records=(pl.training.ErrorsByPart(settings.points),),
-            record_every=settings.steps // 20,
+            records=pl.training.Recording((pl.training.ErrorsByPart(settings.points),), settings.steps // 20),
             lanes=settings.lanes,
             labels={"architecture": network, "family": family},
         )

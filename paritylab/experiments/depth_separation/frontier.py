@@ -70,8 +70,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 steps=steps,
                 every=steps // 2,
                 validation=0,
-                records=(pl.training.ErrorsByPart(settings.points),),
-                record_every=steps,
+                records=pl.training.Recording((pl.training.ErrorsByPart(settings.points),), steps),
                 lanes=len(settings.rates),
                 labels={"pairs": pairs, "width": width, "given_steps": steps},
             )

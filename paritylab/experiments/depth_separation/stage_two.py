@@ -147,8 +147,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
                 steps=settings.steps,
                 every=LOOK,
                 optimizer=name,
-                records=(pl.training.ValidationError(),),
-                record_every=LOOK,
+                records=pl.training.Recording((pl.training.ValidationError(),), LOOK),
                 labels={"way": name, "gates": n},
             )
     for n in reversed(settings.relu):

@@ -87,8 +87,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
                 steps=settings.steps,
                 every=settings.steps // 4,
                 validation=0,
-                records=(pl.training.ErrorsByPart(settings.points),),
-                record_every=settings.steps,
+                records=pl.training.Recording((pl.training.ErrorsByPart(settings.points),), settings.steps),
                 lanes=settings.seeds // 2,
                 labels={"pairs": pairs, "width": width},
             )

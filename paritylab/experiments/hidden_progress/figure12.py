@@ -103,8 +103,7 @@ def plan(settings: Settings) -> Iterator[Call | pl.Plan]:
             rate=path.rate,
             seeds=settings.seeds,
             steps=settings.steps,
-            records=(NeuronParameters(),),
-            record_every=10,
+            records=pl.training.Recording((NeuronParameters(),), 10),
             labels={"panel": f"right/{path.name}"},
         )
 

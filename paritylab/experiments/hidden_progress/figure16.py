@@ -76,8 +76,7 @@ def plan(settings: Settings) -> Iterator[Call | pl.Plan]:
             rate=RATE,
             seeds=settings.seeds,
             steps=settings.steps,
-            records=(pl.FreshError(),),
-            record_every=settings.record_every,
+            records=pl.training.Recording((pl.FreshError(),), settings.record_every),
             labels={"panel": name_of(batch, flip)},
         )
 

@@ -81,11 +81,9 @@ def plan(settings: Settings) -> Iterator[pl.Plan]:
                 panel.network,
                 batch=BATCH,
                 rate=RATE,
-                seeds=inits,
-                data_seeds=[sequence] * inits,
+                seeds=pl.training.Seeds(init=inits, data=[sequence] * inits),
                 steps=settings.steps,
-                records=(pl.training.FreshLoss(),),
-                record_every=panel.record_every,
+                records=pl.training.Recording((pl.training.FreshLoss(),), panel.record_every),
                 labels={"panel": panel.name, "sequence": sequence},
             )
 

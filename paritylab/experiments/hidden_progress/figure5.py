@@ -116,8 +116,7 @@ def plan(settings: Settings) -> Iterator[Call | pl.Plan]:
         seeds=settings.seeds,
         steps=settings.steps,
         every=100,
-        records=(pl.FreshError(),),
-        record_every=200,
+        records=pl.training.Recording((pl.FreshError(),), 200),
         lanes=16,
         labels={"panel": "right"},
     )

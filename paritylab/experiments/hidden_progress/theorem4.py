@@ -88,8 +88,7 @@ def plan(settings: Settings) -> Iterator[pl.Plan]:
             batch=settings.batch,
             seeds=settings.seeds,
             steps=settings.steps,
-            records=(pl.FreshError(POINTS),),
-            record_every=settings.steps,
+            records=pl.training.Recording((pl.FreshError(POINTS),), settings.steps),
             lanes=settings.seeds,
             labels={"first": "exact" if share is None else "sampled", "share": share or math.inf},
         )

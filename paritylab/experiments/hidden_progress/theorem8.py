@@ -84,8 +84,7 @@ def plan(settings: Settings) -> Iterator[pl.Plan]:
             steps=schedule.steps,
             every=EVERY,
             validation=0,
-            records=(pl.training.Weights(tuple(range(k))),),
-            record_every=EVERY,
+            records=pl.training.Recording((pl.training.Weights(tuple(range(k))),), EVERY),
             lanes=settings.lanes,
             # At a weight of 16 a step is some 20 units of the last place of float32: rounding would show in s.
             float64=True,

@@ -150,8 +150,7 @@ def plan(settings: Settings) -> Iterator[pl.Plan]:
                 validation=0,
                 loss=LOSS,
                 optimizer="adadelta",
-                records=(pl.FreshError(settings.test_strips),),
-                record_every=settings.steps_per_epoch,
+                records=pl.training.Recording((pl.FreshError(settings.test_strips),), settings.steps_per_epoch),
                 lanes=settings.lanes,
                 labels={"k": k, "model": model.name},
             )

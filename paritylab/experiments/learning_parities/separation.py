@@ -161,8 +161,7 @@ def plan(settings: Settings) -> Iterator[pl.Plan | Call]:
                 steps=case.steps,
                 every=100,
                 validation=0,
-                records=(pl.training.ErrorsByPart(POINTS),),
-                record_every=case.steps,
+                records=pl.training.Recording((pl.training.ErrorsByPart(POINTS),), case.steps),
                 lanes=settings.lanes,
                 labels={"part": "train", "case": case.name, "kind": kind},
             )

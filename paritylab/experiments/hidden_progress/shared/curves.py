@@ -50,8 +50,7 @@ class Panel:
             seeds=seeds,
             steps=steps,
             optimizer=self.optimizer,
-            records=(pl.FreshError(),),
-            record_every=record_every,
+            records=pl.training.Recording((pl.FreshError(),), record_every),
             labels={"panel": self.name},
         )
 

@@ -62,8 +62,9 @@ class Case:
                 rate=self.rate,
                 seeds=seeds,
                 steps=self.steps,
-                records=(pl.training.FreshLoss(), pl.FreshError(), pl.training.Progress(), weights),
-                record_every=self.record_every,
+                records=pl.training.Recording(
+                    (pl.training.FreshLoss(), pl.FreshError(), pl.training.Progress(), weights), self.record_every
+                ),
                 lanes=8,
                 labels={"panel": self.name, "labels": labels},
             )
