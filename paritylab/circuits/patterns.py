@@ -184,7 +184,7 @@ class TreePatterns(AbstractPatterns):
     """Exact patterns where the inputs below a node are independent of the rest of the circuit given that node.
 
     Product distributions and the generative one have this property, mixtures do not. `probability` and `signal` are
-    the tables of the true gates, as `analysis.gate_tables` gives them. Every node keeps the probability of its
+    the tables of the true gates, as `gate_tables` gives them. Every node keeps the probability of its
     learned value given its true value (its `channel`), so that wrongly learned circuits are followed exactly too, at
     any depth.
 

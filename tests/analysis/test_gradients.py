@@ -323,7 +323,7 @@ def test_deeper_networks_are_refused():
 def test_wrong_supports_and_slopes_say_so():
     with pytest.raises(ValueError, match=r"distinct ones in 0..3, got support=\(0, 4\)"):
         gradient_of_sinusoid(np.ones(4), (0, 4))
-    with pytest.raises(ValueError, match="slopes are whole numbers"):
+    with pytest.raises(ValueError, match="slopes are integers"):
         exact_gradient_by_sums(np.ones(4, int), (0, 1), pl.networks.sigmoid)
     with pytest.raises(ValueError, match=r"need .* GiB .*`gradient_of_threshold`"):
         gradient_by_sums(np.full(4, 2**26), (0, 1), pl.relu)

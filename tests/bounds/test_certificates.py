@@ -85,7 +85,7 @@ def test_what_has_no_certificate_says_so():
         bounds.correlation_bound(pl.MLP((3, 3))(4, key=root_key(0)))
     with pytest.raises(ValueError, match="relu, relu6, sigmoid and Sinusoid"):
         bounds.correlation_bound(pl.MLP(3, pl.networks.square)(4, key=root_key(0)))
-    with pytest.raises(ValueError, match="equal lots"):
+    with pytest.raises(ValueError, match="equal batches"):
         bounds.CorrelationCertificate(100, 64)
     with pytest.raises(ValueError, match="products of gates, got Parity"):
         record = bounds.CorrelationCertificate(64, 64)
