@@ -44,11 +44,7 @@ SETTINGS = {
     "paper": Settings(depths=(2, 3, 4, 5, 6), seeds=50, steps=50_000),
 }
 
-WAYS = {
-    "layerwise": "gates, layerwise (Algorithm 1)",
-    "gates": "gates, end to end",
-    "dense": "dense, end to end",
-}
+WAYS = {"layerwise": "gates, layerwise (Algorithm 1)", "gates": "gates, end to end", "dense": "dense, end to end"}
 
 
 def layerwise(depth: int, seeds: int) -> list[dict[str, object]]:

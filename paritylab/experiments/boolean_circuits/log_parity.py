@@ -50,9 +50,7 @@ def learn(depth: int, problems: int) -> list[dict[str, object]]:
     width = safe_width(2**depth, 1e-4)
     bound = layerwise_circuit(2**depth, correlation=(2 * XI) ** depth, pattern=XI**2, failure=0.1)
     learned = pl.circuits.learn_circuits(
-        [each.patterns for each in known],
-        width=width,
-        regularizer=[each.regularizer for each in known],
+        [each.patterns for each in known], width=width, regularizer=[each.regularizer for each in known]
     )
     rows: list[dict[str, object]] = []
     for each, found in zip(known, learned, strict=True):

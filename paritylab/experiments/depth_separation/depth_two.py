@@ -117,9 +117,7 @@ def read(settings: Settings, results: Results) -> pd.DataFrame:
     weighted = np.where(least > 0, 0.5 - bound / (2 * np.where(least > 0, least, 1)), 0.0)
     proven = lambda value: np.nan_to_num(np.maximum(0, value), nan=0.0)
     return last.assign(
-        proven_hinge=proven(1 - bound),
-        proven_z1=proven(weighted),
-        violated=np.abs(correlation) > bound + 4 * noise,
+        proven_hinge=proven(1 - bound), proven_z1=proven(weighted), violated=np.abs(correlation) > bound + 4 * noise
     )
 
 

@@ -30,9 +30,7 @@ ERROR = 0.1
 FOUND_BEFORE = {2: 2, 3: 3, 4: 8, 5: 12, 6: 28, 7: 80, 8: 128}
 """The smallest widths of a first trial."""
 
-MISSED = {
-    5: "At quick scale, 3,000 steps, the best of 16 seeds with 12 units ends at 13.8%; longer training helps.",
-}
+MISSED = {5: "At quick scale, 3,000 steps, the best of 16 seeds with 12 units ends at 13.8%; longer training helps."}
 
 
 @dataclass(frozen=True)
