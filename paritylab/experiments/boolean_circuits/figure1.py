@@ -104,22 +104,16 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """Intervals of single accuracies are those of 100,000 points; over seeds the worst is taken."""
     runs = f"n = {N}, k = {K}, {settings.seeds} seeds, {settings.steps:,} steps"
     highest = max(P, *settings.sweep)
-    yield Claim(
-        "biased",
+    statement = (
         f"with p = {P} training converges to a perfect solution ({runs}); the least test accuracy over seeds, on "
-        f"{TEST:,} points",
-        1.0,
-        Region(low=PERFECT),
-        lambda data: tested(float(accuracies(data, P, P).min())),
+        f"{TEST:,} points"
     )
-    yield Claim(
-        "uniform",
+    yield Claim("biased", statement, 1.0, Region(low=PERFECT), lambda data: tested(float(accuracies(data, P, P).min())))
+    statement = (
         f"with p = 0.5 training fails completely ({runs}); the largest distance of a seed's last test accuracy "
-        "from one half",
-        0.5,
-        Region(0.0, 0.01),
-        lambda data: from_chance(accuracies(data, 0.5, 0.5)),
+        "from one half"
     )
+    yield Claim("uniform", statement, 0.5, Region(0.0, 0.01), lambda data: from_chance(accuracies(data, 0.5, 0.5)))
     yield Claim(
         "transition/below",
         f"without bias the parity of {K} bits is not learned; the fraction of seeds at p = 0.5 with an accuracy of "
@@ -128,12 +122,9 @@ def claims(settings: Settings) -> Iterator[Claim]:
         Region(high=0.5),
         lambda data: fraction(accuracies(data, 0.5, 0.5) >= LEARNED),
     )
+    statement = f"with more bias it is; the same fraction at p = {P} to {highest}"
     yield Claim(
-        "transition/above",
-        f"with more bias it is; the same fraction at p = {P} to {highest}",
-        None,
-        Region(low=0.5),
-        lambda data: fraction(accuracies(data, P, 1.0) >= LEARNED),
+        "transition/above", statement, None, Region(low=0.5), lambda data: fraction(accuracies(data, P, 1.0) >= LEARNED)
     )
     yield Claim(
         "transition/perfect",

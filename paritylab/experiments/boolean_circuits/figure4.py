@@ -98,13 +98,8 @@ def claims(settings: Settings) -> Iterator[Claim]:
         (low_s, high_s), (low_l, high_l) = interval(small, settings), interval(large, settings)
         return Measured(large - small, (low_l - high_s, high_l - low_s))
 
-    yield Claim(
-        "3x3/top1",
-        f"a 3 x 3 patch tells something of the class ({on}); top-1 accuracy over chance, {chance:g}",
-        None,
-        Region(low=1.0),
-        lambda data: over_chance(data, "top_1", 1),
-    )
+    statement = f"a 3 x 3 patch tells something of the class ({on}); top-1 accuracy over chance, {chance:g}"
+    yield Claim("3x3/top1", statement, None, Region(low=1.0), lambda data: over_chance(data, "top_1", 1))
     yield Claim(
         "3x3/top5",
         f"so does its top-5 accuracy ({on}), over chance, {5 * chance:g}; on ImageNet 2.6% over 0.5%",
@@ -112,13 +107,8 @@ def claims(settings: Settings) -> Iterator[Claim]:
         Region(low=1.0),
         lambda data: over_chance(data, "top_5", 5),
     )
-    yield Claim(
-        "grows",
-        f"larger patches tell more ({on}); top-1 accuracy at {last} x {last} less that at {first} x {first}",
-        None,
-        Region(low=0.0),
-        gain,
-    )
+    statement = f"larger patches tell more ({on}); top-1 accuracy at {last} x {last} less that at {first} x {first}"
+    yield Claim("grows", statement, None, Region(low=0.0), gain)
 
 
 def interval(accuracy: float, settings: Settings) -> Interval:

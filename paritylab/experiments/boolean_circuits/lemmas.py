@@ -142,21 +142,17 @@ def claims(settings: Settings) -> Iterator[Claim]:
         statement = f"{words} ({runs}); the number of exceptions"
         return Claim(name, statement, 0.0, Region(0.0, 0.0), lambda table: exactly(table[name].sum()))
 
-    yield Claim(
-        "lemma15",
+    statement = (
         f"the gradient at every pattern points the right way by more than epsilon Delta / (sqrt(2) n_i) ({runs}); "
-        "the least ratio",
-        "above 1",
-        Region(low=1.0),
-        lambda table: least(table.lemma15.dropna()),
+        "the least ratio"
+    )
+    yield Claim("lemma15", statement, "above 1", Region(low=1.0), lambda table: least(table.lemma15.dropna()))
+    statement = (
+        "with the printed regularizer it points the wrong way at some pattern where E[y] > 0 "
+        "((x1 AND x2) OR (x3 AND x4), p = 0.632); the least ratio"
     )
     yield Claim(
-        "lemma15/printed",
-        "with the printed regularizer it points the wrong way at some pattern where E[y] > 0 "
-        "((x1 AND x2) OR (x3 AND x4), p = 0.632); the least ratio",
-        "above 1",
-        Region(high=0.0),
-        lambda table: exactly(table.printed.dropna().iloc[0]),
+        "lemma15/printed", statement, "above 1", Region(high=0.0), lambda table: exactly(table.printed.dropna().iloc[0])
     )
     yield Claim(
         "lemma16",
@@ -172,14 +168,11 @@ def claims(settings: Settings) -> Iterator[Claim]:
     yield without_exception(
         "lemma21", "each pattern has a unit that grows by eta epsilon Delta / (2 sqrt(2) n_i) a step"
     )
-    yield Claim(
-        "lemma22",
+    statement = (
         f"every gate is right after 6 n_i / (sqrt(2) eta epsilon Delta) steps ({runs}); the largest fraction of "
-        "them that was used",
-        "at most 1",
-        Region(0.0, 1.0),
-        lambda table: largest(table.lemma22.dropna()),
+        "them that was used"
     )
+    yield Claim("lemma22", statement, "at most 1", Region(0.0, 1.0), lambda table: largest(table.lemma22.dropna()))
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:

@@ -78,27 +78,12 @@ def plan(settings: Settings) -> Iterator[Call]:
 def claims(settings: Settings) -> Iterator[Claim]:
     """Exact but for the choice of problems."""
     sizes = f"n = {2 ** settings.depths[0]} to {2 ** settings.depths[-1]}, {settings.problems} random problems each"
-    yield Claim(
-        "lemma6/slack",
-        f"every gate that is not constant has |c| - |E[y]| >= (2 xi)^k ({sizes}); the least ratio to that",
-        "at least 1",
-        Region(low=1.0),
-        lambda table: least(table.slack_over_bound),
-    )
-    yield Claim(
-        "lemma6/chance",
-        f"such a gate is 1 with probability in (xi, 1 - xi) ({sizes}); the least distance from 0 and 1",
-        f"above {XI}",
-        Region(low=XI),
-        lambda table: least(table.least_chance),
-    )
-    yield Claim(
-        "learns",
-        f"Algorithm 1 learns all of them, population form ({sizes}); the largest error",
-        0.0,
-        Region(0, 0),
-        lambda table: largest(table.error),
-    )
+    statement = f"every gate that is not constant has |c| - |E[y]| >= (2 xi)^k ({sizes}); the least ratio to that"
+    yield Claim("lemma6/slack", statement, "at least 1", Region(low=1.0), lambda table: least(table.slack_over_bound))
+    statement = f"such a gate is 1 with probability in (xi, 1 - xi) ({sizes}); the least distance from 0 and 1"
+    yield Claim("lemma6/chance", statement, f"above {XI}", Region(low=XI), lambda table: least(table.least_chance))
+    statement = f"Algorithm 1 learns all of them, population form ({sizes}); the largest error"
+    yield Claim("learns", statement, 0.0, Region(0, 0), lambda table: largest(table.error))
     yield Claim(
         "samples",
         f"no more examples are needed than Theorem 4 has, a power of n ({sizes}); the largest ratio of the sign "
@@ -107,12 +92,9 @@ def claims(settings: Settings) -> Iterator[Claim]:
         Region(0.0, 1.0),
         lambda table: largest(table.samples / table.theorem_samples),
     )
+    statement = f"nor more steps of a level, a power of n too ({sizes}); the largest ratio of steps to the theorem's"
     yield Claim(
-        "steps",
-        f"nor more steps of a level, a power of n too ({sizes}); the largest ratio of steps to the theorem's",
-        "at most 1",
-        Region(0.0, 1.0),
-        lambda table: largest(table.steps / table.theorem_steps),
+        "steps", statement, "at most 1", Region(0.0, 1.0), lambda table: largest(table.steps / table.theorem_steps)
     )
 
 

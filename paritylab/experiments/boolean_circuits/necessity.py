@@ -141,13 +141,12 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """Exact, but for fractions."""
     for n, k in PARITIES:
         yield from parity_claims(n, k, settings.seeds)
-    yield Claim(
-        "sufficient",
+    statement = (
         f"where properties 1 and 2 hold, the population form learns the label exactly ({settings.circuits} random "
-        "circuits under random product distributions, n = 8); the largest error among them",
-        0.0,
-        Region(0.0, 0.0),
-        lambda table: largest(random_ones(table, holds=True).error),
+        "circuits under random product distributions, n = 8); the largest error among them"
+    )
+    yield Claim(
+        "sufficient", statement, 0.0, Region(0.0, 0.0), lambda table: largest(random_ones(table, holds=True).error)
     )
     yield Claim(
         "needed",
@@ -169,20 +168,16 @@ def parity_claims(n: int, k: int, seeds: int) -> Iterator[Claim]:
         lambda table: least(of(table, 0.0).error),
         theory=0.5,
     )
-    yield Claim(
-        f"uniform/n{n}-k{k}/collapse",
+    statement = (
         f"every gate without correlation gives a constant (parity of {k} of {n} uniform bits); the least "
-        "fraction of influential gates below the top that do",
-        1.0,
-        Region(1.0, 1.0),
-        lambda table: least(of(table, 0.0).collapsed),
+        "fraction of influential gates below the top that do"
     )
     yield Claim(
-        f"biased/n{n}-k{k}/error",
-        f"with p = {(1 + BIAS) / 2} for every bit it learns the same parity; the largest error",
-        0.0,
-        Region(0.0, 0.0),
-        lambda table: largest(of(table, BIAS).error),
+        f"uniform/n{n}-k{k}/collapse", statement, 1.0, Region(1.0, 1.0), lambda table: least(of(table, 0.0).collapsed)
+    )
+    statement = f"with p = {(1 + BIAS) / 2} for every bit it learns the same parity; the largest error"
+    yield Claim(
+        f"biased/n{n}-k{k}/error", statement, 0.0, Region(0.0, 0.0), lambda table: largest(of(table, BIAS).error)
     )
 
 
@@ -197,14 +192,11 @@ def squares_claims(settings: Settings) -> Iterator[Claim]:
         Region(0.0, 0.0),
         lambda table: largest(table[table.way == "gradient"].alone),
     )
-    yield Claim(
-        "squares/alone",
+    statement = (
         f"so greedy layerwise training fails ({of}, {SQUARES_STEPS:,} steps); the fraction of {settings.squares} "
-        "seeds that learn",
-        0.0,
-        Region(high=0.1),
-        lambda table: learned(table, "alone"),
+        "seeds that learn"
     )
+    yield Claim("squares/alone", statement, 0.0, Region(high=0.1), lambda table: learned(table, "alone"))
     yield Claim(
         "squares/together",
         f"while three layers learn it end to end ({of}, {SQUARES_STEPS:,} steps); the fraction of "

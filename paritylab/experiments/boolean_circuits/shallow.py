@@ -156,19 +156,13 @@ def needed(data: Data, function: str, widths: tuple[int, ...]) -> Needed:
 def claims(settings: Settings) -> Iterator[Claim]:
     """Exact but for fractions of seeds."""
     many, trained = f"{2 * settings.networks} random ones", ", ".join(TRAINED)
+    statement = f"a network with integer weights up to B has rank at most 4 B k n' ({many}); the largest ratio"
     yield Claim(
-        "lemma23/printed",
-        f"a network with integer weights up to B has rank at most 4 B k n' ({many}); the largest ratio",
-        "at most 1",
-        Region(0, 1),
-        lambda data: largest(data.table.over_printed.dropna()),
+        "lemma23/printed", statement, "at most 1", Region(0, 1), lambda data: largest(data.table.over_printed.dropna())
     )
+    statement = "and at most k (B n' + 1) + 1 (the same networks); the largest ratio"
     yield Claim(
-        "lemma23/corrected",
-        "and at most k (B n' + 1) + 1 (the same networks); the largest ratio",
-        None,
-        Region(0, 1),
-        lambda data: largest(data.table.over_corrected.dropna()),
+        "lemma23/corrected", statement, None, Region(0, 1), lambda data: largest(data.table.over_corrected.dropna())
     )
     yield from theorem12_claims("random", many)
     yield from theorem12_claims("trained", f"networks trained on {trained}, 4 each")
@@ -191,22 +185,18 @@ def theorem12_claims(kind: str, which: str) -> Iterator[Claim]:
         return largest(rows.rank_over_bound if (rows.same_signs == True).all() else math.inf)  # noqa: E712 (objects)
 
     with_margin = lambda data: data.part(kind)[lambda rows: rows.margin > 0]
-    yield Claim(
-        f"theorem12/{kind}/rounding",
+    statement = (
         f"rounding weights to multiples of 1/N moves the output by at most B k (2n' + 1) / N ({which}, all points); "
-        "the largest ratio",
-        "at most 1",
-        Region(0, 1),
-        lambda data: largest(with_margin(data).off),
+        "the largest ratio"
     )
     yield Claim(
-        f"theorem12/{kind}/rank",
-        f"the rounded network has the same signs, and a rank within the theorem's ({which}, all points); the largest "
-        "ratio of ranks, infinite if a sign differs",
-        "at most 1",
-        Region(0, 1),
-        rank,
+        f"theorem12/{kind}/rounding", statement, "at most 1", Region(0, 1), lambda data: largest(with_margin(data).off)
     )
+    statement = (
+        f"the rounded network has the same signs, and a rank within the theorem's ({which}, all points); the largest "
+        "ratio of ranks, infinite if a sign differs"
+    )
+    yield Claim(f"theorem12/{kind}/rank", statement, "at most 1", Region(0, 1), rank)
 
 
 def rank_claims() -> Iterator[Claim]:
@@ -223,13 +213,8 @@ def rank_claims() -> Iterator[Claim]:
     for m, value in ((1, 1.41), (2, 1.89)):
         words = f"Forster's plain bound of f_{m} says nothing, since different rows need a rank of 2; the bound"
         yield plain(f"f/m{m}/plain", f"f_{m}", words, value, 0.005)
-    yield Claim(
-        "f/m2/weighted",
-        "weights improve the bound of f_2 to one that says something, above 2; the weighted bound",
-        None,
-        Region(low=2.0),
-        lambda data: exactly(data.ranks.weighted["f_2"]),
-    )
+    statement = "weights improve the bound of f_2 to one that says something, above 2; the weighted bound"
+    yield Claim("f/m2/weighted", statement, None, Region(low=2.0), lambda data: exactly(data.ranks.weighted["f_2"]))
     yield Claim(
         "order",
         "bounds from below lie below ranks that a search found (all functions); the largest ratio of the weighted "
@@ -244,12 +229,9 @@ def rank_claims() -> Iterator[Claim]:
 def width_claims(function: str, widest: int, steps: int) -> Iterator[Claim]:
     """Widths by training."""
     name = function.replace(" ", "-")
+    statement = f"training finds {function}; the fraction of seeds that do with {widest} units in {steps:,} steps"
     yield Claim(
-        f"width/{name}",
-        f"training finds {function}; the fraction of seeds that do with {widest} units in {steps:,} steps",
-        None,
-        Region(low=0.5),
-        lambda data: fraction(data.learned(function, widest)),
+        f"width/{name}", statement, None, Region(low=0.5), lambda data: fraction(data.learned(function, widest))
     )
     yield Claim(
         f"width/{name}/bound",

@@ -147,15 +147,11 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """All exact but for the distances of samples, whose region has the chance in it."""
     yield from (as_sampled(family, settings.points) for family in NAMES)
     yield from map(in_the_square, SQUARE)
-    yield Claim(
-        "by-hand",
+    statement = (
         "the formulas derived by hand are the closed forms of the package: c_i, E[y] and E[x_i] of all families; "
-        "the largest difference",
-        None,
-        Region(high=1e-12),
-        lambda table: largest(table.off_by_hand),
-        theory=0.0,
+        "the largest difference"
     )
+    yield Claim("by-hand", statement, None, Region(high=1e-12), lambda table: largest(table.off_by_hand), theory=0.0)
     yield Claim(
         "E7/uniform-pairs",
         "under E7 no single pair shows anything: all means of inputs are 0 and all patterns have probability 1/4, "
@@ -176,13 +172,12 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 
 def as_sampled(family: str, points: int) -> Claim:
-    return Claim(
-        f"{family}/sampled",
+    statement = (
         f"{family}: every correlation, signal, pattern probability and mean of a sample of {points:,} is "
-        "what the closed forms say; the largest distance in standard deviations",
-        None,
-        Region(high=FARTHEST),
-        lambda table: exactly(table.farthest[family]),
+        "what the closed forms say; the largest distance in standard deviations"
+    )
+    return Claim(
+        f"{family}/sampled", statement, None, Region(high=FARTHEST), lambda table: exactly(table.farthest[family])
     )
 
 

@@ -256,13 +256,8 @@ def claims(settings: Settings) -> Iterator[Claim]:
         ("factors", "integers"),
         ("Z4",),
     )
-    yield Claim(
-        "unit/decay",
-        "the best correlation of a unit over its length decays like 2^(-0.93 n); the exponent",
-        None,
-        Region(0.83, 1.03),
-        decay,
-    )
+    statement = "the best correlation of a unit over its length decays like 2^(-0.93 n); the exponent"
+    yield Claim("unit/decay", statement, None, Region(0.83, 1.03), decay)
     yield from (near_bound(half, FIRST_RATIOS[half]) for half in settings.searched if half in FIRST_RATIOS)
 
 

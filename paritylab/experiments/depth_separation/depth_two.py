@@ -141,12 +141,9 @@ def claims_at(pairs: int, settings: Settings) -> Iterator[Claim]:
         lambda ends: proportion(round(here(ends).hard_error.min() * settings.points), settings.points),
         theory=0.5,
     )
+    statement = f"{words}: the easy half alone is learned; the median error there"
     yield Claim(
-        f"n{pairs}/easy",
-        f"{words}: the easy half alone is learned; the median error there",
-        None,
-        Region(high=0.01),
-        lambda ends: exactly(here(ends).easy_error.median()),
+        f"n{pairs}/easy", statement, None, Region(high=0.01), lambda ends: exactly(here(ends).easy_error.median())
     )
     yield Claim(
         f"n{pairs}/certificate",
@@ -165,14 +162,12 @@ def claims_at(pairs: int, settings: Settings) -> Iterator[Claim]:
         lambda ends: least(here(ends).proven_z1),
         explanation=SMALL_OUTPUTS if pairs == 21 else "",
     )
-    yield Claim(
-        f"n{pairs}/violations",
+    statement = (
         f"{words}: no network's measured correlation with the target is above its bound by four standard "
-        "errors; the number that are",
-        None,
-        Region(0, 0),
-        lambda ends: exactly(here(ends).violated.sum()),
-        theory=0,
+        "errors; the number that are"
+    )
+    yield Claim(
+        f"n{pairs}/violations", statement, None, Region(0, 0), lambda ends: exactly(here(ends).violated.sum()), theory=0
     )
 
 

@@ -123,13 +123,12 @@ def claims(settings: Settings) -> Iterator[Claim]:
         )
 
     yield from map(grows, fitted(settings))
-    yield Claim(
-        "end",
+    statement = (
         f"depth two with {max(settings.widths):,} units and {max(settings.steps):,} steps does not learn the "
-        f"largest n that was tried, {max(settings.pairs)}; the largest n that it learns",
-        None,
-        Region(high=float(sorted(settings.pairs)[-2])),
-        lambda found: largest(found.reached),
+        f"largest n that was tried, {max(settings.pairs)}; the largest n that it learns"
+    )
+    yield Claim(
+        "end", statement, None, Region(high=float(sorted(settings.pairs)[-2])), lambda found: largest(found.reached)
     )
 
 

@@ -132,24 +132,19 @@ def claims(settings: Settings) -> Iterator[Claim]:
         explanation="The factor is 2.03. The tail of the normal law gives log n to leading order only, and at n = "
         "25 the next terms still count.",
     )
-    yield Claim(
-        "uniform",
+    statement = (
         f"on the uniform half alone {CONTROL:,} labelled examples do not show the pairing (n = 25); the fraction "
-        "of pairs found, where chance has 1/25",
-        None,
-        Region(0.02, 0.08),
-        found_by_chance,
-        theory=1 / 25,
+        "of pairs found, where chance has 1/25"
     )
+    yield Claim("uniform", statement, None, Region(0.02, 0.08), found_by_chance, theory=1 / 25)
 
 
 def found(name: str, n: int) -> Claim:
-    return as_predicted(
-        f"{name}/n{n}",
+    statement = (
         f"n = {n}, {name} examples: the sample size at which the whole pairing is found in 90% of trials over the "
-        "one that the sign test predicts",
-        lambda table: rows_of(table, name, n),
+        "one that the sign test predicts"
     )
+    return as_predicted(f"{name}/n{n}", statement, lambda table: rows_of(table, name, n))
 
 
 def found_by_chance(table: pd.DataFrame) -> Measured:

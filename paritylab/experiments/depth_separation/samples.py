@@ -168,12 +168,11 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 
 def at_case(family: str, n: int, trials: int) -> Claim:
-    return as_predicted(
-        f"{family.replace('/', '-r')}/n{n}",
+    statement = (
         f"{family.replace('/', ' with r = ')}, n = {n}: the sample size at which 90% of {trials} random choices of "
-        "gates are recovered, over the one that the sign test predicts",
-        lambda table: rows_of(table, family, n),
+        "gates are recovered, over the one that the sign test predicts"
     )
+    return as_predicted(f"{family.replace('/', '-r')}/n{n}", statement, lambda table: rows_of(table, family, n))
 
 
 def is_hopeless(which: str, n: int) -> Claim:

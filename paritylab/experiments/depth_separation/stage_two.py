@@ -183,12 +183,9 @@ def claims(settings: Settings) -> Iterator[Claim]:
         Region(high=1.0),
         lambda data: share_of_bound(data.units("hard-tanh"), lambda n: n * (n + 1)),
     )
+    statement = "(b) makes at most R^2 / gamma^2 updates; the largest share"
     yield Claim(
-        "relu/bound",
-        "(b) makes at most R^2 / gamma^2 updates; the largest share",
-        None,
-        Region(high=1.0),
-        lambda data: share_of_bound(data.units("relu"), bound_of_ramps),
+        "relu/bound", statement, None, Region(high=1.0), lambda data: share_of_bound(data.units("relu"), bound_of_ramps)
     )
     yield Claim(
         "steepness",
@@ -209,23 +206,21 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 
 def one_step(n: int) -> Claim:
+    statement = (
+        f"(c) learns from about n^2 examples, n = {n}; the least multiple of n^2 tried at which most seeds are at 1%"
+    )
     return Claim(
-        f"one-step/n{n}",
-        f"(c) learns from about n^2 examples, n = {n}; the least multiple of n^2 tried at which most seeds are at 1%",
-        None,
-        Region(high=4.0),
-        lambda data: exactly(multiple_needed(data.table, n)),
+        f"one-step/n{n}", statement, None, Region(high=4.0), lambda data: exactly(multiple_needed(data.table, n))
     )
 
 
 def adam(n: int, steps: int) -> Claim:
-    return Claim(
-        f"adam/n{n}",
+    statement = (
         f"(d) learns with Adam from the standard start, n = {n}; the fraction of seeds at 1% within "
-        f"{steps:,} steps at the best rate",
-        None,
-        Region(low=0.5),
-        lambda data: share(np.isfinite(best(data.times, "adam", n))),
+        f"{steps:,} steps at the best rate"
+    )
+    return Claim(
+        f"adam/n{n}", statement, None, Region(low=0.5), lambda data: share(np.isfinite(best(data.times, "adam", n)))
     )
 
 

@@ -145,13 +145,12 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 
 def learns(settings: Settings, way: str) -> Claim:
-    return Claim(
-        f"{way}/learns",
+    statement = (
         f"n = {settings.n}, parity, symmetric start, {WAYS[way].title}: learns; fraction of seeds with an error below "
-        f"{LEARNED}",
-        "similar",
-        Region(low=0.5),
-        lambda last: fraction(errors(last, way) < LEARNED),
+        f"{LEARNED}"
+    )
+    return Claim(
+        f"{way}/learns", statement, "similar", Region(low=0.5), lambda last: fraction(errors(last, way) < LEARNED)
     )
 
 

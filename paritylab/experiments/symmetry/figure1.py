@@ -84,44 +84,19 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """The two lemmas with the bounds of their proofs, and that the figure's curves have the right signs."""
     every = f"all symmetric functions, n = 1 to {settings.largest}"
     of = lambda table, activation: table[(table.activation == activation) & table.on.notna()]
-    yield Claim(
-        "lemma1/on",
-        f"sigmoids, {every}: the least sum of indicators on A",
-        0.84,
-        Region(low=0.84),
-        lambda table: least(of(table, "sigmoid").on),
-    )
-    yield Claim(
-        "lemma1/off",
-        f"sigmoids, {every}: the largest sum off A",
-        0.17,
-        Region(high=0.17),
-        lambda table: largest(of(table, "sigmoid").off),
-    )
+    statement = f"sigmoids, {every}: the least sum of indicators on A"
+    yield Claim("lemma1/on", statement, 0.84, Region(low=0.84), lambda table: least(of(table, "sigmoid").on))
+    statement = f"sigmoids, {every}: the largest sum off A"
+    yield Claim("lemma1/off", statement, 0.17, Region(high=0.17), lambda table: largest(of(table, "sigmoid").off))
     yield Claim(
         "lemma2/on", f"ReLUs, {every}: the least sum on A", 1.0, Region(1, 1), lambda table: least(of(table, "relu").on)
     )
-    yield Claim(
-        "lemma2/off",
-        f"ReLUs, {every}: the largest sum off A",
-        0.0,
-        Region(0, 0),
-        lambda table: largest(of(table, "relu").off),
-    )
-    yield Claim(
-        "wrong",
-        f"both, {every}: the number of wrong signs",
-        0.0,
-        Region(0, 0),
-        lambda table: exactly(table.wrong.sum()),
-    )
-    yield Claim(
-        "figure",
-        "both curves have the sign of f_A at every |x|; wrong signs",
-        0.0,
-        Region(0, 0),
-        lambda table: exactly(wrong_signs(table)),
-    )
+    statement = f"ReLUs, {every}: the largest sum off A"
+    yield Claim("lemma2/off", statement, 0.0, Region(0, 0), lambda table: largest(of(table, "relu").off))
+    statement = f"both, {every}: the number of wrong signs"
+    yield Claim("wrong", statement, 0.0, Region(0, 0), lambda table: exactly(table.wrong.sum()))
+    statement = "both curves have the sign of f_A at every |x|; wrong signs"
+    yield Claim("figure", statement, 0.0, Region(0, 0), lambda table: exactly(wrong_signs(table)))
 
 
 def wrong_signs(table: pd.DataFrame) -> int:

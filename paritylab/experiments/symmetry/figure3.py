@@ -54,12 +54,9 @@ def plan(settings: Settings) -> Iterator[Plan]:
 def claims(settings: Settings) -> Iterator[Claim]:
     """Section 5.2."""
     n = settings.n
+    statement = f"n = m = {n}, both layers, h = n^-2: the training error becomes 0; fraction of seeds"
     yield Claim(
-        "zero",
-        f"n = m = {n}, both layers, h = n^-2: the training error becomes 0; fraction of seeds",
-        1.0,
-        Region(low=0.75),
-        lambda data: fraction(both(data, LARGE).zero_epoch < math.inf),
+        "zero", statement, 1.0, Region(low=0.75), lambda data: fraction(both(data, LARGE).zero_epoch < math.inf)
     )
     yield Claim(
         "faster",
@@ -77,13 +74,8 @@ def claims(settings: Settings) -> Iterator[Claim]:
         Region(low=0.05),
         lambda data: median(both(data, LARGE).true_error - second(data).true_error),
     )
-    yield Claim(
-        "chance",
-        f"n = m = {n}, both layers, h = n^-2: the true error is large; its median",
-        "large",
-        Region(low=0.25),
-        lambda data: median(both(data, LARGE).true_error),
-    )
+    statement = f"n = m = {n}, both layers, h = n^-2: the true error is large; its median"
+    yield Claim("chance", statement, "large", Region(low=0.25), lambda data: median(both(data, LARGE).true_error))
 
 
 def both(data: Curves, power: int) -> pd.DataFrame:

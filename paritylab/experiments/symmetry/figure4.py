@@ -57,13 +57,12 @@ def plan(settings: Settings) -> Iterator[Plan]:
 def claims(settings: Settings) -> Iterator[Claim]:
     """Section 5.2, second paragraph."""
     n = settings.n
-    yield Claim(
-        "zero",
+    statement = (
         f"n = m = {n}, beta = 0, both layers: the training error becomes 0; fraction of seeds within "
-        f"{settings.epochs} epochs",
-        1.0,
-        Region(low=0.75),
-        lambda data: fraction(by_seed(data, "both").zero_epoch < math.inf),
+        f"{settings.epochs} epochs"
+    )
+    yield Claim(
+        "zero", statement, 1.0, Region(low=0.75), lambda data: fraction(by_seed(data, "both").zero_epoch < math.inf)
     )
     yield Claim(
         "similar",

@@ -69,13 +69,12 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """
     every = f"n = {settings.smallest} to {settings.largest}"
     middle = (settings.smallest + settings.largest) / 2
-    yield Claim(
-        "lower",
+    statement = (
         f"every symmetric function has a margin of at least a constant over sqrt(n) ({every}; parity and "
-        f"{settings.functions} random functions each); the least margin * sqrt(n)",
-        "a constant",
-        Region(low=0.25),
-        lambda table: least(table.margin * np.sqrt(table.n)),
+        f"{settings.functions} random functions each); the least margin * sqrt(n)"
+    )
+    yield Claim(
+        "lower", statement, "a constant", Region(low=0.25), lambda table: least(table.margin * np.sqrt(table.n))
     )
     yield Claim(
         "exponent",
@@ -107,13 +106,8 @@ def claims(settings: Settings) -> Iterator[Claim]:
         Region(1.0, 1.01),
         lambda table: largest(parity_of(table).margin / parity_of(table).explicit),
     )
-    yield Claim(
-        "proof",
-        "every margin comes with a proof; the largest gap between its two sides, relative to the margin",
-        None,
-        Region(high=PROVEN),
-        lambda table: largest((table.gap / table.margin).abs()),
-    )
+    statement = "every margin comes with a proof; the largest gap between its two sides, relative to the margin"
+    yield Claim("proof", statement, None, Region(high=PROVEN), lambda table: largest((table.gap / table.margin).abs()))
 
 
 def parity_of(table: pd.DataFrame) -> pd.DataFrame:

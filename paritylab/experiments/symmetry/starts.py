@@ -198,15 +198,11 @@ def no_seen_error(exponent: int, name: str, words: str, points: int, explanation
         rested = rows[rows.outcome == "settled"]
         return largest((rows if rested.empty else rested).seen_error)
 
-    return Claim(
-        f"m{exponent}/{name}/seen",
+    statement = (
         f"{words}, runs that came to rest: no error on weights that the sample contains; the largest, over seeds, on "
-        f"{points} fresh points",
-        0.0,
-        Region(0, 0),
-        measure,
-        explanation=explanation,
+        f"{points} fresh points"
     )
+    return Claim(f"m{exponent}/{name}/seen", statement, 0.0, Region(0, 0), measure, explanation=explanation)
 
 
 def small_errors(name: str, words: str, points: int) -> Iterator[Claim]:
@@ -219,12 +215,9 @@ def small_errors(name: str, words: str, points: int) -> Iterator[Claim]:
         mass = ends.unseen_mass
         return (ends.true_error - mass) / (1.0 if exact else np.sqrt(mass * (1 - mass) / points))
 
+    statement = f"{words}: no update is left; fraction of seeds"
     yield Claim(
-        f"m2/{name}/rest",
-        f"{words}: no update is left; fraction of seeds",
-        1.0,
-        Region(low=0.95),
-        lambda data: fraction(rows(data).outcome == "settled"),
+        f"m2/{name}/rest", statement, 1.0, Region(low=0.95), lambda data: fraction(rows(data).outcome == "settled")
     )
     yield Claim(
         f"m2/{name}/unseen",
@@ -235,20 +228,10 @@ def small_errors(name: str, words: str, points: int) -> Iterator[Claim]:
         lambda data: largest(excess(rows(data))),
         explanation="" if exact else TIES,
     )
-    yield Claim(
-        f"m2/{name}/median",
-        f"{words}: the true error is small; its median",
-        0.0,
-        Region(high=0.005),
-        lambda data: median(rows(data).true_error),
-    )
-    yield Claim(
-        f"m2/{name}/p95",
-        f"{words}: the true error is small; its 95th percentile",
-        0.0,
-        Region(high=0.01),
-        lambda data: high_quantile(rows(data).true_error),
-    )
+    statement = f"{words}: the true error is small; its median"
+    yield Claim(f"m2/{name}/median", statement, 0.0, Region(high=0.005), lambda data: median(rows(data).true_error))
+    statement = f"{words}: the true error is small; its 95th percentile"
+    yield Claim(f"m2/{name}/p95", statement, 0.0, Region(high=0.01), lambda data: high_quantile(rows(data).true_error))
 
 
 def high_quantile(values: "pd.Series[float]", q: float = 0.95) -> Measured:

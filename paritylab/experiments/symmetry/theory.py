@@ -164,26 +164,17 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """The theorem, the lemma and the shortcut."""
     runs = f"n = m = {settings.n}, random functions, h = n^-6, beta = n^3 h"
     small = f"n = {SMALL}, parity, h = n^-{small_power()} and beta = R^2 h, to the end"
+    statement = f"Theorem 2, {settings.problems} random problems: the most updates as a fraction of the bound"
     yield Claim(
-        "theorem2/updates",
-        f"Theorem 2, {settings.problems} random problems: the most updates as a fraction of the bound",
-        None,
-        Region(high=1.0),
-        lambda data: largest(data.table.updates_ratio.dropna()),
+        "theorem2/updates", statement, None, Region(high=1.0), lambda data: largest(data.table.updates_ratio.dropna())
     )
+    statement = f"Theorem 2, {settings.problems} random problems: the least margin as a multiple of the bound"
     yield Claim(
-        "theorem2/margin",
-        f"Theorem 2, {settings.problems} random problems: the least margin as a multiple of the bound",
-        None,
-        Region(low=1.0),
-        lambda data: least(data.table.margin_ratio.dropna()),
+        "theorem2/margin", statement, None, Region(low=1.0), lambda data: least(data.table.margin_ratio.dropna())
     )
+    statement = f"Lemma 4, {small}: h over the largest that it allows"
     yield Claim(
-        "lemma4/small/hypothesis",
-        f"Lemma 4, {small}: h over the largest that it allows",
-        None,
-        Region(high=1),
-        lambda data: largest(data.drift["small"].hypothesis),
+        "lemma4/small/hypothesis", statement, None, Region(high=1), lambda data: largest(data.drift["small"].hypothesis)
     )
     yield Claim(
         "lemma4/small/ends",
@@ -201,14 +192,11 @@ def claims(settings: Settings) -> Iterator[Claim]:
         lambda data: least(data.drift["figure2"].hypothesis),
     )
     yield from conclusions("figure2", runs, CONFIDENT)
-    yield Claim(
-        "shortcut/parted",
+    statement = (
         f"the perceptron with h = n^-6 in floating point and in whole numbers of h part now and then; on how many "
-        f"examples, n = {', '.join(map(str, settings.ties))}, {EXAMPLES:,} each",
-        None,
-        Region(low=1),
-        lambda data: exactly(data.table.parted.sum()),
+        f"examples, n = {', '.join(map(str, settings.ties))}, {EXAMPLES:,} each"
     )
+    yield Claim("shortcut/parted", statement, None, Region(low=1), lambda data: exactly(data.table.parted.sum()))
     yield Claim(
         "shortcut/ties",
         "they part only where y w . v = beta exactly; on how many other examples",
