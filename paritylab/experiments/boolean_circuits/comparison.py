@@ -112,22 +112,15 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 
 def claims_at(depth: int, of: str, steps: int) -> Iterator[Claim]:
-    yield Claim(
-        f"d{depth}/layerwise",
-        f"Algorithm 1 learns from {MULTIPLE} times the sign test's size ({of}); the fraction learned",
-        None,
-        Region(low=0.7),
-        lambda data: fraction(data.learned(depth, "layerwise")),
-        theory=1.0,
-    )
-    yield Claim(
-        f"d{depth}/no-worse",
+    statement = f"Algorithm 1 learns from {MULTIPLE} times the sign test's size ({of}); the fraction learned"
+    measure = lambda data: fraction(data.learned(depth, "layerwise"))
+    yield Claim(f"d{depth}/layerwise", statement, None, Region(low=0.7), measure, theory=1.0)
+    statement = (
         f"layerwise training is no worse than training the same network end to end for {steps:,} steps ({of}); the "
-        "difference of the fractions learned",
-        None,
-        Region(low=0.0),
-        lambda data: difference(*(fraction(data.learned(depth, way)) for way in ("layerwise", "gates"))),
+        "difference of the fractions learned"
     )
+    measure = lambda data: difference(*(fraction(data.learned(depth, way)) for way in ("layerwise", "gates")))
+    yield Claim(f"d{depth}/no-worse", statement, None, Region(low=0.0), measure)
 
 
 def difference(one: Measured, other: Measured) -> Measured:

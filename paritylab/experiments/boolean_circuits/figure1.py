@@ -114,18 +114,15 @@ def claims(settings: Settings) -> Iterator[Claim]:
         "from one half"
     )
     yield Claim("uniform", statement, 0.5, Region(0.0, 0.01), lambda data: from_chance(accuracies(data, 0.5, 0.5)))
-    yield Claim(
-        "transition/below",
+    statement = (
         f"without bias the parity of {K} bits is not learned; the fraction of seeds at p = 0.5 with an accuracy of "
-        f"at least {LEARNED:.0%}",
-        0.0,
-        Region(high=0.5),
-        lambda data: fraction(accuracies(data, 0.5, 0.5) >= LEARNED),
+        f"at least {LEARNED:.0%}"
     )
+    measure = lambda data: fraction(accuracies(data, 0.5, 0.5) >= LEARNED)
+    yield Claim("transition/below", statement, 0.0, Region(high=0.5), measure)
     statement = f"with more bias it is; the same fraction at p = {P} to {highest}"
-    yield Claim(
-        "transition/above", statement, None, Region(low=0.5), lambda data: fraction(accuracies(data, P, 1.0) >= LEARNED)
-    )
+    measure = lambda data: fraction(accuracies(data, P, 1.0) >= LEARNED)
+    yield Claim("transition/above", statement, None, Region(low=0.5), measure)
     yield Claim(
         "transition/perfect",
         f"and perfectly; the fraction of seeds at p = {highest} with an accuracy of at least {PERFECT:.1%}",

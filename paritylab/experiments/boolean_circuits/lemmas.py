@@ -151,17 +151,14 @@ def claims(settings: Settings) -> Iterator[Claim]:
         "with the printed regularizer it points the wrong way at some pattern where E[y] > 0 "
         "((x1 AND x2) OR (x3 AND x4), p = 0.632); the least ratio"
     )
-    yield Claim(
-        "lemma15/printed", statement, "above 1", Region(high=0.0), lambda table: exactly(table.printed.dropna().iloc[0])
-    )
-    yield Claim(
-        "lemma16",
+    measure = lambda table: exactly(table.printed.dropna().iloc[0])
+    yield Claim("lemma15/printed", statement, "above 1", Region(high=0.0), measure)
+    statement = (
         "a sample of the theorem's size gives the gradient to epsilon Delta / (4 sqrt(2) n_i) but with "
-        f"probability {DELTA}; the fraction of samples that do not",
-        f"at most {DELTA}",
-        Region(high=DELTA),
-        lambda table: proportion(int(table.lemma16.sum()), int(table.resamples.sum())),
+        f"probability {DELTA}; the fraction of samples that do not"
     )
+    measure = lambda table: proportion(int(table.lemma16.sum()), int(table.resamples.sum()))
+    yield Claim("lemma16", statement, f"at most {DELTA}", Region(high=DELTA), measure)
     yield without_exception("lemma18", "what is in A_t stays in it")
     yield without_exception("lemma19", "units outside A_t move in the right direction at every step")
     yield without_exception("corollary20", "units outside A_t are further in the right direction than at the start")

@@ -84,18 +84,15 @@ def claims(settings: Settings) -> Iterator[Claim]:
     yield Claim("lemma6/chance", statement, f"above {XI}", Region(low=XI), lambda table: least(table.least_chance))
     statement = f"Algorithm 1 learns all of them, population form ({sizes}); the largest error"
     yield Claim("learns", statement, 0.0, Region(0, 0), lambda table: largest(table.error))
-    yield Claim(
-        "samples",
+    statement = (
         f"no more examples are needed than Theorem 4 has, a power of n ({sizes}); the largest ratio of the sign "
-        "test's size to the theorem's",
-        "at most 1",
-        Region(0.0, 1.0),
-        lambda table: largest(table.samples / table.theorem_samples),
+        "test's size to the theorem's"
     )
+    measure = lambda table: largest(table.samples / table.theorem_samples)
+    yield Claim("samples", statement, "at most 1", Region(0.0, 1.0), measure)
     statement = f"nor more steps of a level, a power of n too ({sizes}); the largest ratio of steps to the theorem's"
-    yield Claim(
-        "steps", statement, "at most 1", Region(0.0, 1.0), lambda table: largest(table.steps / table.theorem_steps)
-    )
+    measure = lambda table: largest(table.steps / table.theorem_steps)
+    yield Claim("steps", statement, "at most 1", Region(0.0, 1.0), measure)
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:

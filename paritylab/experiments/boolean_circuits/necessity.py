@@ -145,53 +145,41 @@ def claims(settings: Settings) -> Iterator[Claim]:
         f"where properties 1 and 2 hold, the population form learns the label exactly ({settings.circuits} random "
         "circuits under random product distributions, n = 8); the largest error among them"
     )
-    yield Claim(
-        "sufficient", statement, 0.0, Region(0.0, 0.0), lambda table: largest(random_ones(table, holds=True).error)
+    measure = lambda table: largest(random_ones(table, holds=True).error)
+    yield Claim("sufficient", statement, 0.0, Region(0.0, 0.0), measure)
+    statement = (
+        "where local correlation fails the label is mostly not learned (the same circuits); the fraction that fail"
     )
-    yield Claim(
-        "needed",
-        "where local correlation fails the label is mostly not learned (the same circuits); the fraction that fail",
-        None,
-        Region(low=0.5),
-        lambda table: fraction(random_ones(table, holds=False).error > 1e-12),
-    )
+    measure = lambda table: fraction(random_ones(table, holds=False).error > 1e-12)
+    yield Claim("needed", statement, None, Region(low=0.5), measure)
     yield from squares_claims(settings)
 
 
 def parity_claims(n: int, k: int, seeds: int) -> Iterator[Claim]:
     of = lambda table, mean: table[(table.n == n) & (table.k == k) & (table["mean"] == mean)]
-    yield Claim(
-        f"uniform/n{n}-k{k}/error",
-        f"Algorithm 1 does not learn the parity of {k} of {n} uniform bits ({seeds} seeds); the least error",
-        None,
-        Region(0.5, 0.5),
-        lambda table: least(of(table, 0.0).error),
-        theory=0.5,
-    )
+    statement = f"Algorithm 1 does not learn the parity of {k} of {n} uniform bits ({seeds} seeds); the least error"
+    measure = lambda table: least(of(table, 0.0).error)
+    yield Claim(f"uniform/n{n}-k{k}/error", statement, None, Region(0.5, 0.5), measure, theory=0.5)
     statement = (
         f"every gate without correlation gives a constant (parity of {k} of {n} uniform bits); the least "
         "fraction of influential gates below the top that do"
     )
-    yield Claim(
-        f"uniform/n{n}-k{k}/collapse", statement, 1.0, Region(1.0, 1.0), lambda table: least(of(table, 0.0).collapsed)
-    )
+    measure = lambda table: least(of(table, 0.0).collapsed)
+    yield Claim(f"uniform/n{n}-k{k}/collapse", statement, 1.0, Region(1.0, 1.0), measure)
     statement = f"with p = {(1 + BIAS) / 2} for every bit it learns the same parity; the largest error"
-    yield Claim(
-        f"biased/n{n}-k{k}/error", statement, 0.0, Region(0.0, 0.0), lambda table: largest(of(table, BIAS).error)
-    )
+    measure = lambda table: largest(of(table, BIAS).error)
+    yield Claim(f"biased/n{n}-k{k}/error", statement, 0.0, Region(0.0, 0.0), measure)
 
 
 def squares_claims(settings: Settings) -> Iterator[Claim]:
     """The counter-example of hidden-progress, Appendix C.7, with the acceptance regions that it has there."""
     of = f"networks of squares, parity of {SQUARES_K} of {SQUARES_N} uniform bits"
-    yield Claim(
-        "squares/gradient",
+    statement = (
         f"a first layer with a head of its own has no gradient ({of}, {settings.draws} random ones, all points);"
-        " the largest entry of its population gradient",
-        0.0,
-        Region(0.0, 0.0),
-        lambda table: largest(table[table.way == "gradient"].alone),
+        " the largest entry of its population gradient"
     )
+    measure = lambda table: largest(table[table.way == "gradient"].alone)
+    yield Claim("squares/gradient", statement, 0.0, Region(0.0, 0.0), measure)
     statement = (
         f"so greedy layerwise training fails ({of}, {SQUARES_STEPS:,} steps); the fraction of {settings.squares} "
         "seeds that learn"

@@ -189,13 +189,9 @@ def claims(settings: Settings) -> Iterator[Claim]:
         lambda table: exactly(table[table.recovered == True].wrong_points.sum()),  # noqa: E712 (objects)
         theory=0.0,
     )
-    yield Claim(
-        "below-theorem",
-        "the theorem's sample size suffices and is generous; the least ratio of it to the measured size for 90%",
-        None,
-        Region(low=1.0),
-        lambda table: exactly(min(generosity(table, case) for case in settings.cases)),
-    )
+    statement = "the theorem's sample size suffices and is generous; the least ratio of it to the measured size for 90%"
+    measure = lambda table: exactly(min(generosity(table, case) for case in settings.cases))
+    yield Claim("below-theorem", statement, None, Region(low=1.0), measure)
     yield from deepest_claims(
         "jump",
         f"d{DEEPEST}",
@@ -211,15 +207,12 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 def case_claims(case: Case) -> Iterator[Claim]:
     of = f"{case.family}, depth {case.depth}, {case.trials} circuits"
-    yield Claim(
-        f"{case.name}/recovers",
+    statement = (
         f"Algorithm 1 recovers every gate from enough examples ({of}); the fraction at four times the size "
-        "that the sign test predicts",
-        None,
-        Region(low=0.9),
-        lambda table: fraction(by_multiple(table, case)[:, -1]),
-        theory=1.0,
+        "that the sign test predicts"
     )
+    measure = lambda table: fraction(by_multiple(table, case)[:, -1])
+    yield Claim(f"{case.name}/recovers", statement, None, Region(low=0.9), measure, theory=1.0)
     yield Claim(
         f"{case.name}/size",
         f"the sample size at which 90% recover is the one that the sign test predicts ({of}); measured over predicted",
@@ -234,14 +227,8 @@ def deepest_claims(method: str, name: str, gates: str, seconds: str, limit: int)
     """The number of gates and the seconds of one run at depth 12."""
     once = lambda table: table[(table.family == "deepest") & (table.method == method)].iloc[0]
     every = 2**DEEPEST - 1
-    yield Claim(
-        f"{name}/gates",
-        gates,
-        None,
-        Region(every, every),
-        lambda table: exactly(once(table).gates),
-        theory=float(every),
-    )
+    measure = lambda table: exactly(once(table).gates)
+    yield Claim(f"{name}/gates", gates, None, Region(every, every), measure, theory=float(every))
     measure = lambda table: exactly(once(table).training_seconds)
     yield Claim(f"{name}/seconds", seconds, None, Region(0, limit), measure)
 

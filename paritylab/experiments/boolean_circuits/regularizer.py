@@ -97,14 +97,9 @@ def printed(form: str, runs: str) -> Iterator[Claim]:
 
 
 def corrected(form: str, runs: str) -> Claim:
-    return Claim(
-        f"corrected/{form}",
-        f"with lambda |1 + y'| Algorithm 1 recovers the circuit ({runs}); the largest error over seeds",
-        None,
-        Region(0.0, 0.0),
-        lambda table: largest(errors_of(table, form, "corrected")),
-        theory=0.0,
-    )
+    statement = f"with lambda |1 + y'| Algorithm 1 recovers the circuit ({runs}); the largest error over seeds"
+    measure = lambda table: largest(errors_of(table, form, "corrected"))
+    return Claim(f"corrected/{form}", statement, None, Region(0.0, 0.0), measure, theory=0.0)
 
 
 def errors_of(table: pd.DataFrame, form: str, regularizer: str) -> "pd.Series[float]":

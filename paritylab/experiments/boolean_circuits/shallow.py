@@ -157,23 +157,19 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """Exact but for fractions of seeds."""
     many, trained = f"{2 * settings.networks} random ones", ", ".join(TRAINED)
     statement = f"a network with integer weights up to B has rank at most 4 B k n' ({many}); the largest ratio"
-    yield Claim(
-        "lemma23/printed", statement, "at most 1", Region(0, 1), lambda data: largest(data.table.over_printed.dropna())
-    )
+    measure = lambda data: largest(data.table.over_printed.dropna())
+    yield Claim("lemma23/printed", statement, "at most 1", Region(0, 1), measure)
     statement = "and at most k (B n' + 1) + 1 (the same networks); the largest ratio"
-    yield Claim(
-        "lemma23/corrected", statement, None, Region(0, 1), lambda data: largest(data.table.over_corrected.dropna())
-    )
+    measure = lambda data: largest(data.table.over_corrected.dropna())
+    yield Claim("lemma23/corrected", statement, None, Region(0, 1), measure)
     yield from theorem12_claims("random", many)
     yield from theorem12_claims("trained", f"networks trained on {trained}, 4 each")
-    yield Claim(
-        "theorem12/trained/margin",
+    statement = (
         "trained networks have the signs of their function at every point, so that Theorem 12 speaks of them; the "
-        "fraction of seeds",
-        None,
-        Region(low=0.5),
-        lambda data: fraction(data.part("trained").margin > 0),
+        "fraction of seeds"
     )
+    measure = lambda data: fraction(data.part("trained").margin > 0)
+    yield Claim("theorem12/trained/margin", statement, None, Region(low=0.5), measure)
     yield from rank_claims()
     for function, widths in settings.widths:
         yield from width_claims(function, max(widths), settings.steps)
@@ -189,9 +185,8 @@ def theorem12_claims(kind: str, which: str) -> Iterator[Claim]:
         f"rounding weights to multiples of 1/N moves the output by at most B k (2n' + 1) / N ({which}, all points); "
         "the largest ratio"
     )
-    yield Claim(
-        f"theorem12/{kind}/rounding", statement, "at most 1", Region(0, 1), lambda data: largest(with_margin(data).off)
-    )
+    measure = lambda data: largest(with_margin(data).off)
+    yield Claim(f"theorem12/{kind}/rounding", statement, "at most 1", Region(0, 1), measure)
     statement = (
         f"the rounded network has the same signs, and a rank within the theorem's ({which}, all points); the largest "
         "ratio of ranks, infinite if a sign differs"
@@ -215,32 +210,26 @@ def rank_claims() -> Iterator[Claim]:
         yield plain(f"f/m{m}/plain", f"f_{m}", words, value, 0.005)
     statement = "weights improve the bound of f_2 to one that says something, above 2; the weighted bound"
     yield Claim("f/m2/weighted", statement, None, Region(low=2.0), lambda data: exactly(data.ranks.weighted["f_2"]))
-    yield Claim(
-        "order",
+    statement = (
         "bounds from below lie below ranks that a search found (all functions); the largest ratio of the weighted "
-        "bound to the rank, infinite if none was found",
-        None,
-        Region(0, 1),
-        lambda data: largest(data.ranks.weighted / data.ranks.above.fillna(0)),
-        theory="at most 1",
+        "bound to the rank, infinite if none was found"
     )
+    measure = lambda data: largest(data.ranks.weighted / data.ranks.above.fillna(0))
+    yield Claim("order", statement, None, Region(0, 1), measure, theory="at most 1")
 
 
 def width_claims(function: str, widest: int, steps: int) -> Iterator[Claim]:
     """Widths by training."""
     name = function.replace(" ", "-")
     statement = f"training finds {function}; the fraction of seeds that do with {widest} units in {steps:,} steps"
-    yield Claim(
-        f"width/{name}", statement, None, Region(low=0.5), lambda data: fraction(data.learned(function, widest))
-    )
-    yield Claim(
-        f"width/{name}/bound",
+    measure = lambda data: fraction(data.learned(function, widest))
+    yield Claim(f"width/{name}", statement, None, Region(low=0.5), measure)
+    statement = (
         f"no network that learned {function} is narrower than its sign-rank allows by Theorem 12, with the "
-        "weights and the margin of trained networks; the least width that learned over the bound",
-        "at least 1",
-        Region(low=1.0),
-        lambda data: exactly(data.needed[function].some / data.needed[function].theorem12),
+        "weights and the margin of trained networks; the least width that learned over the bound"
     )
+    measure = lambda data: exactly(data.needed[function].some / data.needed[function].theorem12)
+    yield Claim(f"width/{name}/bound", statement, "at least 1", Region(low=1.0), measure)
 
 
 def plot(settings: Settings, data: Data) -> dict[str, Figure]:

@@ -152,23 +152,17 @@ def claims(settings: Settings) -> Iterator[Claim]:
         "the largest difference"
     )
     yield Claim("by-hand", statement, None, Region(high=1e-12), lambda table: largest(table.off_by_hand), theory=0.0)
-    yield Claim(
-        "E7/uniform-pairs",
+    statement = (
         "under E7 no single pair shows anything: all means of inputs are 0 and all patterns have probability 1/4, "
-        "and two pairs together reveal the gates; 1 if so",
-        None,
-        Region(1.0, 1.0),
-        lambda table: exactly(is_stealthy(table.loc["E7"])),
-        theory=1.0,
+        "and two pairs together reveal the gates; 1 if so"
     )
-    yield Claim(
-        "E1/slack",
-        f"E1 has a slack |c| - |E[y]| of at least 1/2 - 3/2^(n+1) in the mixture; the slack less that, n = "
-        f"{settings.n}",
-        None,
-        Region(low=-1e-12),
-        lambda table: exactly(table.slack["E1"] - (0.5 - 3 * 2.0 ** -(settings.n + 1))),
+    measure = lambda table: exactly(is_stealthy(table.loc["E7"]))
+    yield Claim("E7/uniform-pairs", statement, None, Region(1.0, 1.0), measure, theory=1.0)
+    statement = (
+        f"E1 has a slack |c| - |E[y]| of at least 1/2 - 3/2^(n+1) in the mixture; the slack less that, n = {settings.n}"
     )
+    measure = lambda table: exactly(table.slack["E1"] - (0.5 - 3 * 2.0 ** -(settings.n + 1)))
+    yield Claim("E1/slack", statement, None, Region(low=-1e-12), measure)
 
 
 def as_sampled(family: str, points: int) -> Claim:
@@ -176,22 +170,18 @@ def as_sampled(family: str, points: int) -> Claim:
         f"{family}: every correlation, signal, pattern probability and mean of a sample of {points:,} is "
         "what the closed forms say; the largest distance in standard deviations"
     )
-    return Claim(
-        f"{family}/sampled", statement, None, Region(high=FARTHEST), lambda table: exactly(table.farthest[family])
-    )
+    measure = lambda table: exactly(table.farthest[family])
+    return Claim(f"{family}/sampled", statement, None, Region(high=FARTHEST), measure)
 
 
 def in_the_square(family: str) -> Claim:
     reveals, local = SQUARE[family]
-    return Claim(
-        f"square/{family}",
+    statement = (
         f"{family}: unlabelled inputs {'reveal' if reveals else 'do not reveal'} the gates, and local correlation "
-        f"{'holds' if local else 'fails'}; 1 if so",
-        None,
-        Region(1.0, 1.0),
-        lambda table: exactly((table.reveals[family] != "no", is_local(table, family)) == (reveals, local)),
-        theory=1.0,
+        f"{'holds' if local else 'fails'}; 1 if so"
     )
+    measure = lambda table: exactly((table.reveals[family] != "no", is_local(table, family)) == (reveals, local))
+    return Claim(f"square/{family}", statement, None, Region(1.0, 1.0), measure, theory=1.0)
 
 
 def is_local(table: pd.DataFrame, family: str) -> bool:

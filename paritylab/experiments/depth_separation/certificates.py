@@ -271,13 +271,9 @@ def unviolated(name: str, words: str, kinds: tuple[str, ...], bounds: tuple[str,
 
 
 def near_bound(half: int, before: float) -> Claim:
-    return Claim(
-        f"unit/n{half}",
-        f"n = {half}: an adversary comes as near to B2 as a first trial's; the correlation over B2",
-        None,
-        Region(0.9 * before, 1 + 1e-9),
-        lambda table: exactly(best_of(table).of_tails[half]),
-    )
+    statement = f"n = {half}: an adversary comes as near to B2 as a first trial's; the correlation over B2"
+    measure = lambda table: exactly(best_of(table).of_tails[half])
+    return Claim(f"unit/n{half}", statement, None, Region(0.9 * before, 1 + 1e-9), measure)
 
 
 def best_of(table: pd.DataFrame) -> pd.DataFrame:

@@ -133,42 +133,32 @@ def claims_at(pairs: int, settings: Settings) -> Iterator[Claim]:
         f"{settings.steps:,} steps"
     )
     here = lambda ends: ends[ends.pairs == pairs]
-    yield Claim(
-        f"n{pairs}/best-error",
-        f"{words}: the error on the hard half stays within 2% of one half; the least error of all networks",
-        None,
-        Region(0.48, 0.52),
-        lambda ends: proportion(round(here(ends).hard_error.min() * settings.points), settings.points),
-        theory=0.5,
-    )
+    statement = f"{words}: the error on the hard half stays within 2% of one half; the least error of all networks"
+    measure = lambda ends: proportion(round(here(ends).hard_error.min() * settings.points), settings.points)
+    yield Claim(f"n{pairs}/best-error", statement, None, Region(0.48, 0.52), measure, theory=0.5)
     statement = f"{words}: the easy half alone is learned; the median error there"
-    yield Claim(
-        f"n{pairs}/easy", statement, None, Region(high=0.01), lambda ends: exactly(here(ends).easy_error.median())
-    )
-    yield Claim(
-        f"n{pairs}/certificate",
+    measure = lambda ends: exactly(here(ends).easy_error.median())
+    yield Claim(f"n{pairs}/easy", statement, None, Region(high=0.01), measure)
+    statement = (
         f"{words}: every network proves about itself that its hinge loss on the hard half is at least "
-        f"{LEAST_HINGE[pairs]}; the least proven loss",
-        None,
-        Region(low=LEAST_HINGE[pairs]),
-        lambda ends: least(here(ends).proven_hinge),
+        f"{LEAST_HINGE[pairs]}; the least proven loss"
     )
-    yield Claim(
-        f"n{pairs}/z1",
+    measure = lambda ends: least(here(ends).proven_hinge)
+    yield Claim(f"n{pairs}/certificate", statement, None, Region(low=LEAST_HINGE[pairs]), measure)
+    statement = (
         f"{words}: every network proves about itself that its error on the hard half, weighted by |N|, is at "
-        "least 0.4; the least proven",
-        None,
-        Region(low=0.4),
-        lambda ends: least(here(ends).proven_z1),
-        explanation=SMALL_OUTPUTS if pairs == 21 else "",
+        "least 0.4; the least proven"
+    )
+    measure = lambda ends: least(here(ends).proven_z1)
+    yield Claim(
+        f"n{pairs}/z1", statement, None, Region(low=0.4), measure, explanation=SMALL_OUTPUTS if pairs == 21 else ""
     )
     statement = (
         f"{words}: no network's measured correlation with the target is above its bound by four standard "
         "errors; the number that are"
     )
-    yield Claim(
-        f"n{pairs}/violations", statement, None, Region(0, 0), lambda ends: exactly(here(ends).violated.sum()), theory=0
-    )
+    measure = lambda ends: exactly(here(ends).violated.sum())
+    yield Claim(f"n{pairs}/violations", statement, None, Region(0, 0), measure, theory=0)
 
 
 def plot(settings: Settings, ends: pd.DataFrame) -> dict[str, Figure]:

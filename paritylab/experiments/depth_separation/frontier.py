@@ -113,23 +113,20 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """What was reached is a fact of these runs; the growth is a fit through it."""
 
     def grows(effort: str) -> Claim:
-        return Claim(
-            f"{effort}/law",
+        statement = (
             f"the largest n that depth two learns grows with the logarithm of its {effort}; further in n for ten times "
-            "the effort",
-            None,
-            Region(0.5, 8),
-            lambda found: exactly(per_decade(along(settings, found, effort), effort)),
+            "the effort"
         )
+        measure = lambda found: exactly(per_decade(along(settings, found, effort), effort))
+        return Claim(f"{effort}/law", statement, None, Region(0.5, 8), measure)
 
     yield from map(grows, fitted(settings))
     statement = (
         f"depth two with {max(settings.widths):,} units and {max(settings.steps):,} steps does not learn the "
         f"largest n that was tried, {max(settings.pairs)}; the largest n that it learns"
     )
-    yield Claim(
-        "end", statement, None, Region(high=float(sorted(settings.pairs)[-2])), lambda found: largest(found.reached)
-    )
+    measure = lambda found: largest(found.reached)
+    yield Claim("end", statement, None, Region(high=float(sorted(settings.pairs)[-2])), measure)
 
 
 def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:

@@ -206,52 +206,37 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """At most 1% on the hard half and none on the easy half in 19 of 20 seeds; time; growth."""
     yield from (no_layer_given(n, settings.seeds) for n in settings.one_step)
     yield from (with_staircase(n, settings.seeds) for n in settings.staircase)
-    yield Claim(
-        "staircase/time",
-        "all n with the staircase, all seeds, all sizes of sample; seconds of one core",
-        None,
-        Region(high=SECONDS),
-        lambda table: exactly(staircase(table).groupby("n").training_seconds.first().sum()),
-    )
-    yield Claim(
-        "staircase/growth",
+    statement = "all n with the staircase, all seeds, all sizes of sample; seconds of one core"
+    measure = lambda table: exactly(staircase(table).groupby("n").training_seconds.first().sum())
+    yield Claim("staircase/time", statement, None, Region(high=SECONDS), measure)
+    statement = (
         "the examples that 18 of 20 seeds need grow slower than n, as the square root of n (how many counts K "
-        "has) once that exceeds what the gates need; the exponent of a power of n through n >= 51",
-        None,
-        Region(0.2, 0.8),
-        lambda table: growth(staircase(table), [n for n in settings.staircase if n >= 51]),
-        theory=0.5,
+        "has) once that exceeds what the gates need; the exponent of a power of n through n >= 51"
     )
+    measure = lambda table: growth(staircase(table), [n for n in settings.staircase if n >= 51])
+    yield Claim("staircase/growth", statement, None, Region(0.2, 0.8), measure, theory=0.5)
     right = lambda table: staircase(table)[lambda rows: rows.updates >= 0]
-    yield Claim(
-        "staircase/updates",
-        "the perceptron makes at most n (n + 1) updates; the largest share of that over all runs",
-        None,
-        Region(high=1.0),
-        lambda table: largest(right(table).updates / (right(table).n * (right(table).n + 1))),
-    )
+    statement = "the perceptron makes at most n (n + 1) updates; the largest share of that over all runs"
+    measure = lambda table: largest(right(table).updates / (right(table).n * (right(table).n + 1)))
+    yield Claim("staircase/updates", statement, None, Region(high=1.0), measure)
 
 
 def no_layer_given(n: int, seeds: int) -> Claim:
-    return Claim(
-        f"no-layer-given/n{n}",
+    statement = (
         f"n = {n}, {n**2 + GATES:,} examples, one gradient step and least squares above trained gates: at most 1% "
-        f"error on the uniform half and none on the easy half; the share of {seeds} seeds with both",
-        None,
-        Region(low=LEARNED),
-        lambda table: share(learned(table[(table.route == "one step") & (table.n == n)])),
+        f"error on the uniform half and none on the easy half; the share of {seeds} seeds with both"
     )
+    measure = lambda table: share(learned(table[(table.route == "one step") & (table.n == n)]))
+    return Claim(f"no-layer-given/n{n}", statement, None, Region(low=LEARNED), measure)
 
 
 def with_staircase(n: int, seeds: int) -> Claim:
-    return Claim(
-        f"staircase/n{n}",
+    statement = (
         f"n = {n}, {size_of(n):,} examples, perceptron on a staircase above trained gates: at most 1% error on the "
-        f"uniform half and none on the easy half; the share of {seeds} seeds with both",
-        None,
-        Region(low=LEARNED),
-        lambda table: share(learned(staircase(table)[lambda rows: (rows.n == n) & (rows["size"] == size_of(n))])),
+        f"uniform half and none on the easy half; the share of {seeds} seeds with both"
     )
+    measure = lambda table: share(learned(staircase(table)[lambda rows: (rows.n == n) & (rows["size"] == size_of(n))]))
+    return Claim(f"staircase/n{n}", statement, None, Region(low=LEARNED), measure)
 
 
 def staircase(table: pd.DataFrame) -> pd.DataFrame:

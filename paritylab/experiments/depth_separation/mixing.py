@@ -66,22 +66,12 @@ def at_share(n: int, share: float) -> Claim:
 
 
 def powers(n: int, small: list[float]) -> Iterator[Claim]:
-    yield Claim(
-        f"n{n}/power",
-        f"n = {n}: the measured size grows like 1/a^2 for a up to 1/2; the exponent",
-        None,
-        Region(-2.3, -1.7),
-        lambda table: power(small, [measured_size(rows_of(table, n, share)) for share in small]),
-        theory=-2.0,
-    )
-    yield Claim(
-        f"n{n}/predicted-power",
-        f"n = {n}: the same exponent in the predictions, for alternating gates",
-        None,
-        Region(-2.2, -1.8),
-        lambda table: exactly(power(small, [predicted(n, share) for share in small]).value),
-        theory=-2.0,
-    )
+    statement = f"n = {n}: the measured size grows like 1/a^2 for a up to 1/2; the exponent"
+    measure = lambda table: power(small, [measured_size(rows_of(table, n, share)) for share in small])
+    yield Claim(f"n{n}/power", statement, None, Region(-2.3, -1.7), measure, theory=-2.0)
+    statement = f"n = {n}: the same exponent in the predictions, for alternating gates"
+    measure = lambda table: exactly(power(small, [predicted(n, share) for share in small]).value)
+    yield Claim(f"n{n}/predicted-power", statement, None, Region(-2.2, -1.8), measure, theory=-2.0)
 
 
 def rows_of(table: pd.DataFrame, n: int, share: float) -> pd.DataFrame:

@@ -68,17 +68,12 @@ def plan(settings: Settings) -> Iterator[Call]:
 def claims(settings: Settings) -> Iterator[Claim]:
     """A bootstrap over trials for single sizes; medians of the seeds that ran."""
     yield from (gates(settings.n, rate) for rate in settings.rates)
-    yield Claim(
-        "gates/power",
-        "the measured size grows like (1 - 2 eta)^-2; the exponent of 1 - 2 eta",
-        None,
-        Region(-2.4, -1.6),
-        lambda table: power(
-            [1 - 2 * rate for rate in settings.rates],
-            [measured_size(table[table.flips == rate]) for rate in settings.rates],
-        ),
-        theory=-2.0,
+    statement = "the measured size grows like (1 - 2 eta)^-2; the exponent of 1 - 2 eta"
+    measure = lambda table: power(
+        [1 - 2 * rate for rate in settings.rates],
+        [measured_size(table[table.flips == rate]) for rate in settings.rates],
     )
+    yield Claim("gates/power", statement, None, Region(-2.4, -1.6), measure, theory=-2.0)
     yield from (whole(settings.n, rate) for rate in settings.whole)
 
 
@@ -89,14 +84,12 @@ def gates(n: int, rate: float) -> Claim:
 
 
 def whole(n: int, rate: float) -> Claim:
-    return Claim(
-        f"whole/eta{rate:g}",
+    statement = (
         f"n = {n}, labels flipped at {rate:g}, no layer given, (n^2 + 1,000) / (1 - 2 eta)^2 "
-        "examples: the median over seeds of the error on the clean uniform half",
-        None,
-        Region(high=ERROR),
-        lambda table: exactly(table[table.noise == rate].hard_error.median()),
+        "examples: the median over seeds of the error on the clean uniform half"
     )
+    measure = lambda table: exactly(table[table.noise == rate].hard_error.median())
+    return Claim(f"whole/eta{rate:g}", statement, None, Region(high=ERROR), measure)
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:

@@ -133,38 +133,27 @@ def claims(settings: Settings) -> Iterator[Claim]:
     all_sizes = lambda table: [measured_size(rows_of(table, *case)) for case in known]
     yield from (at_case(*case, settings.trials_of(group)) for case, group in known.items())
     yield from (is_hopeless(which, settings.hopeless + (which == "even")) for which in WORDS)
-    yield Claim(
-        "hopeless/predicted",
+    statement = (
         "these three laws need more than 10^9 examples by the sign test; the least of their predictions, as a "
-        "power of ten",
-        None,
-        Region(low=9.0),
-        lambda table: exactly(np.log10(table[table.group == "hopeless"].predicted.min())),
+        "power of ten"
     )
-    yield Claim(
-        "decades",
-        f"the measured sizes span at least {'four' if far else 'three'} decades; as a power of ten",
-        None,
-        Region(low=4.0 if far else 3.0),
-        lambda table: exactly(np.log10(max(all_sizes(table)) / min(all_sizes(table)))),
+    measure = lambda table: exactly(np.log10(table[table.group == "hopeless"].predicted.min()))
+    yield Claim("hopeless/predicted", statement, None, Region(low=9.0), measure)
+    statement = f"the measured sizes span at least {'four' if far else 'three'} decades; as a power of ten"
+    measure = lambda table: exactly(np.log10(max(all_sizes(table)) / min(all_sizes(table))))
+    yield Claim("decades", statement, None, Region(low=4.0 if far else 3.0), measure)
+    statement = "E2 needs about 1/r^2 as many examples; the exponent of r through the measured sizes at the largest n"
+    measure = lambda table: power(
+        SUBSETS, [measured_size(rows_of(table, f"E2/{r}", settings.subset[-1])) for r in SUBSETS]
     )
-    yield Claim(
-        "E2/power",
-        "E2 needs about 1/r^2 as many examples; the exponent of r through the measured sizes at the largest n",
-        None,
-        Region(-2.3, -1.7),
-        lambda table: power(SUBSETS, [measured_size(rows_of(table, f"E2/{r}", settings.subset[-1])) for r in SUBSETS]),
-        theory=-2.0,
-    )
+    yield Claim("E2/power", statement, None, Region(-2.3, -1.7), measure, theory=-2.0)
     first, last = settings.shared[0], settings.shared[-1]
-    yield Claim(
-        "E1/growth",
+    statement = (
         "E1 needs log n examples: ten times as many gates ask for at most twice as many; the factor from the "
-        "smallest n to the largest",
-        None,
-        Region(1.0, 2.0 * np.log10(last / first)),
-        lambda table: growth(rows_of(table, "E1", first), rows_of(table, "E1", last)),
+        "smallest n to the largest"
     )
+    measure = lambda table: growth(rows_of(table, "E1", first), rows_of(table, "E1", last))
+    yield Claim("E1/growth", statement, None, Region(1.0, 2.0 * np.log10(last / first)), measure)
 
 
 def at_case(family: str, n: int, trials: int) -> Claim:
@@ -176,15 +165,12 @@ def at_case(family: str, n: int, trials: int) -> Claim:
 
 
 def is_hopeless(which: str, n: int) -> Claim:
-    return Claim(
-        f"hopeless/{which}",
+    statement = (
         f"{WORDS[which]}, n = {n}: {HOPELESS_SIZE:,} examples do not recover the gates; the fraction of runs in which "
-        "they do",
-        None,
-        Region(high=0.1),
-        lambda table: fraction(table[table.family == which].recovered),
-        theory=0.0,
+        "they do"
     )
+    measure = lambda table: fraction(table[table.family == which].recovered)
+    return Claim(f"hopeless/{which}", statement, None, Region(high=0.1), measure, theory=0.0)
 
 
 def growth(small: pd.DataFrame, large: pd.DataFrame) -> Measured:

@@ -176,31 +176,18 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """Facts about the seeds that ran: bounds hold for each of them."""
     both = max(settings.relu)
     updates = lambda data, way: data.units(way).groupby("n").updates.median()[both]
-    yield Claim(
-        "hard-tanh/bound",
-        "(a) makes at most n (n + 1) updates; the largest share of that",
-        None,
-        Region(high=1.0),
-        lambda data: share_of_bound(data.units("hard-tanh"), lambda n: n * (n + 1)),
-    )
+    statement = "(a) makes at most n (n + 1) updates; the largest share of that"
+    measure = lambda data: share_of_bound(data.units("hard-tanh"), lambda n: n * (n + 1))
+    yield Claim("hard-tanh/bound", statement, None, Region(high=1.0), measure)
     statement = "(b) makes at most R^2 / gamma^2 updates; the largest share"
-    yield Claim(
-        "relu/bound", statement, None, Region(high=1.0), lambda data: share_of_bound(data.units("relu"), bound_of_ramps)
-    )
-    yield Claim(
-        "steepness",
-        f"saturating steps are far better than ramps: median updates of (b) over those of (a) at n = {both}",
-        None,
-        Region(low=20.0),
-        lambda data: exactly(updates(data, "relu") / updates(data, "hard-tanh")),
-    )
-    yield Claim(
-        "hard-tanh/growth",
-        "(a) needs a number of examples between n and n^2; the exponent of n through the medians",
-        None,
-        Region(0.7, 2.0),
-        lambda data: exactly(power_of_medians(data.units("hard-tanh"))),
-    )
+    measure = lambda data: share_of_bound(data.units("relu"), bound_of_ramps)
+    yield Claim("relu/bound", statement, None, Region(high=1.0), measure)
+    statement = f"saturating steps are far better than ramps: median updates of (b) over those of (a) at n = {both}"
+    measure = lambda data: exactly(updates(data, "relu") / updates(data, "hard-tanh"))
+    yield Claim("steepness", statement, None, Region(low=20.0), measure)
+    statement = "(a) needs a number of examples between n and n^2; the exponent of n through the medians"
+    measure = lambda data: exactly(power_of_medians(data.units("hard-tanh")))
+    yield Claim("hard-tanh/growth", statement, None, Region(0.7, 2.0), measure)
     yield from map(one_step, settings.one_step)
     yield from (adam(n, settings.steps) for n in settings.trained)
 
@@ -209,9 +196,8 @@ def one_step(n: int) -> Claim:
     statement = (
         f"(c) learns from about n^2 examples, n = {n}; the least multiple of n^2 tried at which most seeds are at 1%"
     )
-    return Claim(
-        f"one-step/n{n}", statement, None, Region(high=4.0), lambda data: exactly(multiple_needed(data.table, n))
-    )
+    measure = lambda data: exactly(multiple_needed(data.table, n))
+    return Claim(f"one-step/n{n}", statement, None, Region(high=4.0), measure)
 
 
 def adam(n: int, steps: int) -> Claim:
@@ -219,9 +205,8 @@ def adam(n: int, steps: int) -> Claim:
         f"(d) learns with Adam from the standard start, n = {n}; the fraction of seeds at 1% within "
         f"{steps:,} steps at the best rate"
     )
-    return Claim(
-        f"adam/n{n}", statement, None, Region(low=0.5), lambda data: share(np.isfinite(best(data.times, "adam", n)))
-    )
+    measure = lambda data: share(np.isfinite(best(data.times, "adam", n)))
+    return Claim(f"adam/n{n}", statement, None, Region(low=0.5), measure)
 
 
 def share_of_bound(runs: pd.DataFrame, bound: Callable[[float], float]) -> Measured:

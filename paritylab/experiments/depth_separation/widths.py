@@ -117,15 +117,12 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """A width that was found is exact."""
     yield from (as_before(pairs) for pairs in settings.pairs if pairs in FOUND_BEFORE)
     if len(settings.pairs) > 2:  # two points always lie on a line
-        yield Claim(
-            "growth",
+        statement = (
             "the least width grows like 2^(e n) over these n; e lies between the proven 1/2 of networks with small "
-            "weights, less its polynomial factor, and 1 (2^n units, one for each x, would do)",
-            None,
-            Region(0.5, 1.5),
-            lambda found: exponential(found.index, found.least),
-            theory="about 1",
+            "weights, less its polynomial factor, and 1 (2^n units, one for each x, would do)"
         )
+        measure = lambda found: exponential(found.index, found.least)
+        yield Claim("growth", statement, None, Region(0.5, 1.5), measure, theory="about 1")
 
 
 def as_before(pairs: int) -> Claim:

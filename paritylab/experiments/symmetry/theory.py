@@ -125,7 +125,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
         sample=settings.n,
         power=6,
         epochs=settings.epochs,
-        look=settings.epochs // 40,
+        every=settings.epochs // 40,
         seeds=settings.seeds,
         points=1000,
         records=drift,
@@ -137,7 +137,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
         sample=10 * SMALL,
         power=small_power(),
         epochs=4000,
-        look=50,
+        every=50,
         seeds=settings.seeds,
         confidence=radius_of(SMALL) ** 2,
         points=1000,
@@ -165,46 +165,29 @@ def claims(settings: Settings) -> Iterator[Claim]:
     runs = f"n = m = {settings.n}, random functions, h = n^-6, beta = n^3 h"
     small = f"n = {SMALL}, parity, h = n^-{small_power()} and beta = R^2 h, to the end"
     statement = f"Theorem 2, {settings.problems} random problems: the most updates as a fraction of the bound"
-    yield Claim(
-        "theorem2/updates", statement, None, Region(high=1.0), lambda data: largest(data.table.updates_ratio.dropna())
-    )
+    measure = lambda data: largest(data.table.updates_ratio.dropna())
+    yield Claim("theorem2/updates", statement, None, Region(high=1.0), measure)
     statement = f"Theorem 2, {settings.problems} random problems: the least margin as a multiple of the bound"
-    yield Claim(
-        "theorem2/margin", statement, None, Region(low=1.0), lambda data: least(data.table.margin_ratio.dropna())
-    )
+    measure = lambda data: least(data.table.margin_ratio.dropna())
+    yield Claim("theorem2/margin", statement, None, Region(low=1.0), measure)
     statement = f"Lemma 4, {small}: h over the largest that it allows"
-    yield Claim(
-        "lemma4/small/hypothesis", statement, None, Region(high=1), lambda data: largest(data.drift["small"].hypothesis)
-    )
-    yield Claim(
-        "lemma4/small/ends",
-        f"Lemma 4, {small}: runs that do not come to rest",
-        0.0,
-        Region(0, 0),
-        lambda data: exactly((data.table[data.table.part == "small"].outcome != "settled").sum()),
-    )
+    measure = lambda data: largest(data.drift["small"].hypothesis)
+    yield Claim("lemma4/small/hypothesis", statement, None, Region(high=1), measure)
+    measure = lambda data: exactly((data.table[data.table.part == "small"].outcome != "settled").sum())
+    yield Claim("lemma4/small/ends", f"Lemma 4, {small}: runs that do not come to rest", 0.0, Region(0, 0), measure)
     yield from conclusions("small", small)
-    yield Claim(
-        "lemma4/figure2/hypothesis",
-        f"Lemma 4, {runs}: its condition on h is not met; the least h over the largest that it allows",
-        None,
-        Region(low=1.0),
-        lambda data: least(data.drift["figure2"].hypothesis),
-    )
+    statement = f"Lemma 4, {runs}: its condition on h is not met; the least h over the largest that it allows"
+    measure = lambda data: least(data.drift["figure2"].hypothesis)
+    yield Claim("lemma4/figure2/hypothesis", statement, None, Region(low=1.0), measure)
     yield from conclusions("figure2", runs, CONFIDENT)
     statement = (
         f"the perceptron with h = n^-6 in floating point and in whole numbers of h part now and then; on how many "
         f"examples, n = {', '.join(map(str, settings.ties))}, {EXAMPLES:,} each"
     )
     yield Claim("shortcut/parted", statement, None, Region(low=1), lambda data: exactly(data.table.parted.sum()))
-    yield Claim(
-        "shortcut/ties",
-        "they part only where y w . v = beta exactly; on how many other examples",
-        None,
-        Region(0, 0),
-        lambda data: exactly(data.table.parted_elsewhere.sum()),
-        theory=0.0,
-    )
+    statement = "they part only where y w . v = beta exactly; on how many other examples"
+    measure = lambda data: exactly(data.table.parted_elsewhere.sum())
+    yield Claim("shortcut/ties", statement, None, Region(0, 0), measure, theory=0.0)
 
 
 def conclusions(part: str, words: str, long: str = "") -> Iterator[Claim]:
