@@ -15,20 +15,20 @@ at every p, drew that as a failure.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS, STYLES, panels
+from ...figures import INKS, ink, panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import fraction, proportion
+from .shared.drawing import dress, error_bars, shown
 
 N, K, WIDTH = 128, 5, 128
 P = 0.6
@@ -65,27 +65,15 @@ SETTINGS = {
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
-    def of(k: int, p: float, seeds: range) -> Plan:
-        return pl.plan(
-            pl.Product(pl.Parity(N, support=range(k)), 2 * p - 1),
-            pl.MLP(WIDTH),
-            rate=settings.rate,
-            batch=settings.batch,
-            optimizer="adam",
-            seeds=seeds,
-            steps=settings.steps,
-            every=100,
-            records=(pl.FreshError(TEST),),
-            record_every=settings.every,
-            lanes=settings.lanes,
-            labels={"p": p, "k": k},
-        )
-
+    how: dict[str, Any] = {"rate": settings.rate, "batch": settings.batch, "optimizer": "adam", "lanes": settings.lanes}
+    recorded: dict[str, Any] = {"records": (pl.FreshError(TEST),), "record_every": settings.every, "every": 100}
     for half in (0, 1):  # of the seeds: two cores get as many long runs as short ones
         for k in settings.degrees:
             for p in (0.5, P, *settings.sweep):
-                seeds = settings.seeds if k == K and p in (0.5, P) else settings.sweep_seeds
-                yield of(k, p, range(seeds)[half * seeds // 2 : (1 + half) * seeds // 2])
+                count = settings.seeds if k == K and p in (0.5, P) else settings.sweep_seeds
+                seeds, labels = range(count)[half * count // 2 : (1 + half) * count // 2], {"p": p, "k": k}
+                task = pl.Product(pl.Parity(N, support=range(k)), 2 * p - 1)
+                yield pl.plan(task, pl.MLP(WIDTH), seeds=seeds, steps=settings.steps, labels=labels, **how, **recorded)
 
 
 class Data(NamedTuple):
@@ -158,8 +146,7 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     figure, axes = panels(1, 2, width=3.8, height=3.0)
     draw_curves(axes[0, 0], data.curves, settings.every)
     draw_transition(axes[0, 1], data.last, settings)
-    figure.suptitle(f"Parities on {N} bits: a slight bias makes them learnable", fontsize=11)
-    return {"figure1": figure}
+    return shown("figure1", figure, f"Parities on {N} bits: a slight bias makes them learnable")
 
 
 def draw_curves(axis: Axes, curves: pd.DataFrame, every: int) -> None:
@@ -171,7 +158,7 @@ def draw_curves(axis: Axes, curves: pd.DataFrame, every: int) -> None:
         accuracy = 1 - errors.reindex(errors.index.union(steps)).ffill().loc[steps]
         axis.plot(accuracy.index, accuracy, color=INKS[i], linewidth=0.5, alpha=0.5)
         middle = accuracy.median(axis=1)
-        axis.plot(middle.index, middle, color=INKS[i], linestyle=STYLES[i], linewidth=2, label=words)
+        axis.plot(middle.index, middle, linewidth=2, label=words, **ink(i))
     axis.set(xlabel="step", ylabel="test accuracy", ylim=(0.45, 1.02), title=f"k = {K}: thin lines are seeds")
     axis.legend(loc="center right", fontsize=8)
 
@@ -179,21 +166,8 @@ def draw_curves(axis: Axes, curves: pd.DataFrame, every: int) -> None:
 def draw_transition(axis: Axes, last: pd.DataFrame, settings: Settings) -> None:
     for i, (k, rows) in enumerate(last.groupby("k")):
         probabilities = sorted(rows.p.unique())
-        found = [fraction(rows.accuracy[rows.p == p] >= LEARNED) for p in probabilities]
-        bars = [(value - low, high - value) for value, (low, high) in found]
-        axis.errorbar(
-            probabilities,
-            [each.value for each in found],
-            np.maximum(np.array(bars).T, 0),
-            color=INKS[i % len(INKS)],
-            linestyle=STYLES[i % len(STYLES)],
-            marker="o",
-            markersize=4,
-            capsize=2,
-            linewidth=1.2,
-            elinewidth=0.7,
-            label=f"k = {k}",
-        )
+        values, bars = error_bars([fraction(rows.accuracy[rows.p == p] >= LEARNED) for p in probabilities])
+        style = {"marker": "o", "markersize": 4, "capsize": 2, "linewidth": 1.2, "elinewidth": 0.7, **ink(i)}
+        axis.errorbar(probabilities, values, bars, label=f"k = {k}", **style)
     axis.set(xlabel="p = P[a bit is 1]", ylabel=f"seeds with accuracy ≥ {LEARNED:.0%}", ylim=(-0.05, 1.05))
-    axis.set_title(f"after {settings.steps:,} steps (bars: 95%)")
-    axis.legend(fontsize=8, loc="center left")
+    dress(axis, title=f"after {settings.steps:,} steps (bars: 95%)", legend="center left", size=8)

@@ -24,6 +24,7 @@ from ...sweep import Call
 from ...targets.gates import PATTERNS
 from ..base import Claim, Region
 from ..measures import exactly, largest, least, proportion
+from .shared.drawing import dress, shown
 from .shared.problems import Problem, generative, problem, safe_width
 
 DEPTH, DELTA = 3, 0.1
@@ -110,12 +111,8 @@ def resampled(seed: int, resamples: int) -> dict[str, object]:
     drifts = pl.circuits.drift(up + down, up - down, known.regularizer)
     exact = drifts_of(known, DEPTH - 1)[0]
     off = np.max(np.abs(drifts - exact), axis=1) * 4 * math.sqrt(2) * 4 / size  # over epsilon Delta / (4 sqrt(2) n_i)
-    return {
-        "lemma16": int(np.sum(off > 1)),
-        "resamples": resamples,
-        "largest_off": float(off.max()),
-        "samples": samples,
-    }
+    bad, most = int(np.sum(off > 1)), float(off.max())
+    return {"lemma16": bad, "resamples": resamples, "largest_off": most, "samples": samples}
 
 
 def printed() -> dict[str, object]:
@@ -174,21 +171,16 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """How much room the lemmas leave."""
-    runs = table[table.lemma15.notna()]
     figure, axes = panels(1, 2, width=3.4, height=2.7)
-    for axis, (name, words, line) in zip(
-        axes[0],
-        (
-            ("lemma15", "gradient / Lemma 15's bound", "Lemma 15: at least 1"),
-            ("lemma22", "steps used / Lemma 22's bound", "Lemma 22: at most 1"),
-        ),
-        strict=True,
-    ):
-        for level, rows in runs.groupby("level"):
+    lemmas = (
+        ("lemma15", "gradient / Lemma 15's bound", "Lemma 15: at least 1"),
+        ("lemma22", "steps used / Lemma 22's bound", "Lemma 22: at most 1"),
+    )
+    for axis, (name, words, line) in zip(axes[0], lemmas, strict=True):
+        for level, rows in table[table.lemma15.notna()].groupby("level"):
             axis.plot(np.full(len(rows), level), rows[name], "o", color=INKS[0], markersize=4)
         axis.axhline(1, color=INKS[1], linewidth=1, linestyle="--", label=line)
         axis.set(yscale="log", xlabel="level (0 is the label)", ylabel=words)
         axis.set_xticks(range(DEPTH))
-        axis.legend(fontsize=8, loc="best")
-    figure.suptitle("The proof of Theorem 4 along runs", fontsize=11)
-    return {"lemmas": figure}
+        dress(axis, legend="best", size=8)
+    return shown("lemmas", figure, "The proof of Theorem 4 along runs")

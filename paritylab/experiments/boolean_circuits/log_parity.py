@@ -27,6 +27,7 @@ from ...figures import INKS, ink, panels
 from ...sweep import Call
 from ..base import Claim, Region
 from ..measures import largest, least
+from .shared.drawing import dress, shown
 from .shared.problems import biased_parity, safe_width
 
 XI = 0.2
@@ -60,7 +61,7 @@ def learn(depth: int, problems: int) -> list[dict[str, object]]:
                 "n": 2**depth,
                 "slack_over_bound": each.slack / (2 * XI) ** depth,
                 "least_chance": float(np.minimum(up, 1 - up).min()),
-                "error": float(pl.circuits.follow(each.patterns, found.circuit)[0][0]),
+                "error": each.error_of(found.circuit),
                 "steps": max(found.steps),
                 "samples": each.samples,
                 "theorem_samples": bound.value,
@@ -98,16 +99,12 @@ def claims(settings: Settings) -> Iterator[Claim]:
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Examples and steps over n."""
     figure, axes = panels(1, 2, width=3.6, height=2.9)
-    for axis, (name, words) in zip(
-        axes[0], (("samples", "examples"), ("steps", "steps of the slowest level")), strict=True
-    ):
+    ticks = [2**depth for depth in settings.depths]
+    names = {"samples": "examples", "steps": "steps of the slowest level"}
+    for axis, (name, words) in zip(axes[0], names.items(), strict=True):
         draw(axis, table, name)
-        axis.set(xscale="log", yscale="log", xlabel="n", ylabel=words)
-        axis.set_xticks([2**depth for depth in settings.depths], [str(2**depth) for depth in settings.depths])
-        axis.minorticks_off()
-        axis.legend(fontsize=7, loc="upper left")
-    figure.suptitle("Parities of log n bits of n, biased bits: polynomial in n", fontsize=11)
-    return {"log-parity": figure}
+        dress(axis, xscale="log", yscale="log", xlabel="n", ylabel=words, ticks=ticks, legend="upper left")
+    return shown("log-parity", figure, "Parities of log n bits of n, biased bits: polynomial in n")
 
 
 def draw(axis: Axes, table: pd.DataFrame, name: str) -> None:

@@ -14,6 +14,7 @@ alone, with a head of its own, has no gradient at all (`hidden-progress/countere
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,16 +30,13 @@ from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..hidden_progress.counterexample import enumerated
 from ..measures import fraction, largest, least, proportion
+from .shared.drawing import dress, shown
 from .shared.problems import problem, safe_width
 
 PARITIES = ((8, 3), (16, 4), (64, 6))
 BIAS = 0.2
 DEPTH = 3
-BOTH = tuple(
-    name
-    for name in pl.targets.GATES
-    if name not in ("TRUE", "FALSE") and name[-5:] != "FIRST" and name[-6:] != "SECOND"
-)
+BOTH = tuple(name for name in pl.targets.GATES if not name.endswith(("TRUE", "FALSE", "FIRST", "SECOND")))
 """The gates that depend on both inputs; the paper takes others out of a circuit beforehand."""
 SQUARES_N, SQUARES_K, SQUARES_STEPS = 10, 4, 20_000
 RATE, BATCH = 0.01, 32
@@ -66,29 +64,22 @@ def parity(n: int, k: int, mean: float, seeds: int) -> list[dict[str, object]]:
     regularizer = known.regularizer if known.slack > 0 else 0.1  # any lambda > 0: there is no Delta to take it from
     learned = pl.circuits.learn_circuits([known.patterns] * seeds, width=safe_width(n), regularizer=regularizer)
     rows: list[dict[str, object]] = []
-    below = known.matters & (np.abs(known.tables.correlation) < 1 - 1e-9)
+    below, verdict = known.matters & (np.abs(known.tables.correlation) < 1 - 1e-9), audit(circuit, known.tables).verdict
     for seed, each in enumerate(learned):
         mistakes, recovered = pl.circuits.follow(known.patterns, each.circuit)
         outputs = np.concatenate([trained.outputs for trained in reversed(each.trained)])
         occurs = np.concatenate(each.occurs[::-1])  # a gate above a constant one sees fewer patterns
         constant = np.where(occurs, outputs, -np.inf).max(axis=1) == np.where(occurs, outputs, np.inf).min(axis=1)
-        rows.append(
-            {
-                "seed": seed,
-                "error": float(mistakes[0]),
-                "collapsed": float(constant[below].mean()),
-                "recovered_share": float(recovered[known.matters].mean()),
-                "verdict": audit(circuit, known.tables).verdict,
-            }
-        )
+        shares = {"collapsed": constant[below].mean(), "recovered_share": recovered[known.matters].mean()}
+        shares = {name: float(share) for name, share in shares.items()}
+        rows.append({"seed": seed, "error": float(mistakes[0]), **shares, "verdict": verdict})
     return rows
 
 
 def random_circuits(first: int, circuits: int) -> list[dict[str, object]]:
     """Random circuits under random product distributions, audited and learned."""
-    chance = np.random.default_rng(first)
+    chance, known = np.random.default_rng(first), []
     rows: list[dict[str, object]] = []
-    known = []
     for number in range(first, first + circuits):
         circuit = pl.targets.random_circuit(2**DEPTH, BOTH, key=pl.root_key(number))
         mean = chance.uniform(-0.8, 0.8, circuit.n)
@@ -111,7 +102,7 @@ def random_circuits(first: int, circuits: int) -> list[dict[str, object]]:
         seeds=[int(row["circuit"]) for row in rows],  # type: ignore[call-overload]
     )
     for row, each, result in zip(rows, known, learned, strict=True):
-        row["error"] = float(pl.circuits.follow(each.patterns, result.circuit)[0][0])
+        row["error"] = each.error_of(result.circuit)
         row["baseline"] = (1 - float(row["label_mean"])) / 2  # type: ignore[arg-type]
     return rows
 
@@ -125,16 +116,10 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
         yield Call(random_circuits, {"first": part * each, "circuits": each}, seconds=3.0)
     exact = {"layers": 2, "n": SQUARES_N, "k": SQUARES_K, "draws": settings.draws}
     yield Call(enumerated, exact, labels={"way": "gradient"}, seconds=1.0)
+    bits = pl.Uniform(pl.Parity(SQUARES_N, support=range(SQUARES_K)))
+    how: dict[str, Any] = {"rate": RATE, "batch": BATCH, "seeds": settings.squares, "steps": SQUARES_STEPS}
     for way, (widths, _) in WAYS.items():
-        yield pl.plan(
-            pl.Uniform(pl.Parity(SQUARES_N, support=range(SQUARES_K))),
-            pl.MLP(widths, pl.networks.square),
-            rate=RATE,
-            batch=BATCH,
-            seeds=settings.squares,
-            steps=SQUARES_STEPS,
-            labels={"way": way},
-        )
+        yield pl.plan(bits, pl.MLP(widths, pl.networks.square), labels={"way": way}, **how)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
@@ -185,14 +170,12 @@ def squares_claims(settings: Settings) -> Iterator[Claim]:
         "seeds that learn"
     )
     yield Claim("squares/alone", statement, 0.0, Region(high=0.1), lambda table: learned(table, "alone"))
-    yield Claim(
-        "squares/together",
+    statement = (
         f"while three layers learn it end to end ({of}, {SQUARES_STEPS:,} steps); the fraction of "
-        f"{settings.squares} seeds",
-        1.0,
-        Region(low=proportion(10, 10).interval[0]),  # the paper's ten seeds
-        lambda table: learned(table, "together"),
+        f"{settings.squares} seeds"
     )
+    region = Region(low=proportion(10, 10).interval[0])  # the paper's ten seeds
+    yield Claim("squares/together", statement, 1.0, region, lambda table: learned(table, "together"))
 
 
 def random_ones(table: pd.DataFrame, holds: bool) -> pd.DataFrame:
@@ -210,17 +193,15 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Errors of parities, of random circuits over their slack, and what networks of squares learn."""
     figure, axes = panels(1, 3, width=3.6, height=3.1)
     draw_parities(axes[0, 0], table)
-    axis = axes[0, 1]
+    axis, drawn = axes[0, 1], table.circuit.notna().sum()
     for i, (holds, words) in enumerate(((True, "the theorem's assumptions hold"), (False, "they fail"))):
         rows = random_ones(table, holds)
         axis.plot(rows.slack, rows.error, "os"[i], color=INKS[i], markersize=3, alpha=0.6, label=words)
     axis.axvline(0, color="0.7", linewidth=0.8)
     axis.set(xlabel="Δ: least |correlation| of a gate − |E[y]|", ylabel="error of Algorithm 1", ylim=(-0.02, 0.55))
-    axis.set_title(f"{table.circuit.notna().sum()} random circuits on 8 bits, product laws")
-    axis.legend(fontsize=8, loc="upper right")
+    dress(axis, title=f"{drawn} random circuits on 8 bits, product laws", legend="upper right", size=8)
     draw_squares(axes[0, 2], table)
-    figure.suptitle("Local correlation decides what greedy layerwise training learns", fontsize=11)
-    return {"necessity": figure}
+    return shown("necessity", figure, "Local correlation decides what greedy layerwise training learns")
 
 
 def draw_squares(axis: Axes, table: pd.DataFrame) -> None:

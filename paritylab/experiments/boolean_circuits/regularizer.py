@@ -10,20 +10,22 @@ Algorithm 1 in its exact population form, and from a sample; errors are exact in
 circuit under the law itself).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 import paritylab as pl
 
 from ...distributions.points import growing_sample
-from ...figures import INKS, panels
+from ...figures import INKS
 from ...sweep import Call
-from ..base import Claim, Region
+from ..base import Claim, Measured, Region
 from ..measures import largest, least
+from .shared.drawing import dress, one_panel
 from .shared.problems import problem
 
 FORMULA = "OR(AND(x0,x1),AND(x2,x3))"
@@ -63,7 +65,7 @@ def errors(p: float, seeds: int, samples: int) -> list[dict[str, object]]:
                 towards=towards,  # type: ignore[arg-type]
             )
             for seed, each in enumerate(learned):
-                error = float(pl.circuits.follow(known.patterns, each.circuit)[0][0])
+                error = known.error_of(each.circuit)
                 rows.append({"form": form, "regularizer": name, "seed": seed, "error": error, "slack": known.slack})
     return rows
 
@@ -76,24 +78,21 @@ def plan(settings: Settings) -> Iterator[Call]:
 def claims(settings: Settings) -> Iterator[Claim]:
     """What the theorem promises, and what the printed loss does. Errors are exact."""
     forms = {"population": "population form", "sample": f"{settings.samples} examples"}
-    for form, words in forms.items():
-        yield from printed(form, f"p = {P}, {settings.seeds} seeds, {words}")
-    for form, words in forms.items():
-        yield corrected(form, f"p = {P}, {settings.seeds} seeds, {words}")
+    runs = {form: f"p = {P}, {settings.seeds} seeds, {words}" for form, words in forms.items()}
+    for form, words in runs.items():
+        yield printed(form, words, "smallest", least)
+        yield printed(form, words, "largest", largest)
+    yield from (corrected(form, words) for form, words in runs.items())
 
 
-def printed(form: str, runs: str) -> Iterator[Claim]:
+def printed(form: str, runs: str, end: str, extreme: Callable[[ArrayLike], Measured]) -> Claim:
     fail = (1 - P**2) ** 2
-    for end, measure in (("smallest", least), ("largest", largest)):
-        yield Claim(
-            f"printed/{form}/{end}",
-            f"with the printed regularizer the label is learned as the constant +1 ({runs}); the {end} error over "
-            "seeds",
-            None,
-            Region(fail - 1e-4, fail + 1e-4),
-            lambda table, measure=measure: measure(errors_of(table, form, "printed")),  # type: ignore[misc]
-            theory=round(fail, 4),
-        )
+    statement = (
+        f"with the printed regularizer the label is learned as the constant +1 ({runs}); the {end} error over seeds"
+    )
+    region = Region(fail - 1e-4, fail + 1e-4)
+    measure = lambda table: extreme(errors_of(table, form, "printed"))
+    return Claim(f"printed/{form}/{end}", statement, None, region, measure, theory=round(fail, 4))
 
 
 def corrected(form: str, runs: str) -> Claim:
@@ -108,18 +107,15 @@ def errors_of(table: pd.DataFrame, form: str, regularizer: str) -> "pd.Series[fl
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Error over p."""
-    table = table[table.form == "population"]
-    figure, axes = panels(1, 1, width=5.4, height=3.2)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=5.4, height=3.2)
     p = np.linspace(min(settings.probabilities), max(settings.probabilities), 200)
     axis.plot(p, (1 - p**2) ** 2, color="0.6", linewidth=0.8, label="P[y = −1]: the error of the constant +1")
-    for i, (name, words) in enumerate(
-        (("printed", "printed: λ |1 − ŷ|"), ("corrected", "as the proofs need it: λ |1 + ŷ|"))
-    ):
-        rows = table[table.regularizer == name].groupby("p").error
-        axis.plot(rows.mean().index, rows.mean(), "os"[i] + "-", color=INKS[1 - i], markersize=4, label=words)
+    names = {"printed": "printed: λ |1 − ŷ|", "corrected": "as the proofs need it: λ |1 + ŷ|"}
+    for i, (name, words) in enumerate(names.items()):
+        means = table[(table.form == "population") & (table.regularizer == name)].groupby("p").error.mean()
+        axis.plot(means.index, means, "os"[i] + "-", color=INKS[1 - i], markersize=4, label=words)
     axis.axvline(P, color="0.8", linewidth=0.8, linestyle=":")
     axis.set(xlabel="P[a bit is true]", ylabel="error of Algorithm 1", ylim=(-0.02, 0.6))
-    axis.legend(loc="upper right", fontsize=8)
-    axis.set_title("(x1 AND x2) OR (x3 AND x4): the sign of the regularizer decides")
+    title = "(x1 AND x2) OR (x3 AND x4): the sign of the regularizer decides"
+    dress(axis, title=title, legend="upper right", size=8)
     return {"regularizer": figure}

@@ -26,10 +26,12 @@ from ...circuits import GateTables, audit, gate_tables, predicted_samples, revea
 from ...figures import INKS, panels
 from ...sweep import Call, Results
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import shown
 from ..measures import exactly, largest
 from .shared.families import alternating, law_of, odd_near, random_target
 
 NAMES = ("E1", "E1'", "E2", "E3", "E4", "E5", "E6", "E7", "hard")
+PRINTED = (*NAMES[:-1], "uniform")
 SQUARE = {"E1": (True, True), "E5": (False, True), "E4": (True, False), "hard": (False, False)}
 """Reveals the gates; has local correlation."""
 FARTHEST = 4.5
@@ -112,11 +114,7 @@ def audited(family: str, n: int, points: int) -> dict[str, object]:
     exact = gate_tables(target, law)
     found = audit(target, exact)
     correlation, label, inputs = mixed(family, target)
-    off = max(
-        float(np.max(np.abs(exact.correlation - correlation))),
-        abs(exact.label_mean - label),
-        float(np.max(np.abs(exact.input_mean[:, 0] - inputs))),
-    )
+    apart = exact.correlation - correlation, exact.label_mean - label, exact.input_mean[:, 0] - inputs
     small, large = (alternating(count_of(family, size)) for size in (15, 25))
     needed = [predicted_samples(gate_tables(each, law_of(family, each))) for each in (small, large)]
     return {
@@ -128,7 +126,7 @@ def audited(family: str, n: int, points: int) -> dict[str, object]:
         "reveals": reveals_gates(lambda each: law_of(family, each), random_target(5 + (family == "E1'"), 1)),
         "samples": found.samples,
         "exponent": math.log(needed[1] / needed[0]) / math.log(large.pairs / small.pairs),
-        "off_by_hand": off,
+        "off_by_hand": max(float(np.max(np.abs(each))) for each in apart),
         "farthest": farthest(sampled_tables(target, law, points, key=pl.root_key(3)), exact, points),
     }
 
@@ -200,17 +198,13 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     axis = axes[0, 0]
     rows = {"no": 0, "two pairs": 1, "single pairs": 2}
     offsets: dict[tuple[int, bool], int] = {}
-    for family in NAMES:
+    for family, words in zip(NAMES, PRINTED, strict=True):
         place = rows[table.reveals[family]], is_local(table, family)
         offsets[place] = offsets.get(place, -1) + 1
-        bold = family in SQUARE
-        axis.text(
-            place[1] - 0.3 + 0.2 * (offsets[place] % 4) + 0.1 * (family == "hard"),
-            place[0] + 0.15 - 0.3 * (offsets[place] // 4),
-            "uniform" if family == "hard" else family,
-            ha="center", va="center", fontsize=11 if bold else 8, weight="bold" if bold else "normal",
-            color=INKS[0 if place[1] else 1],
-        )  # fmt: skip
+        x = place[1] - 0.3 + 0.2 * (offsets[place] % 4) + 0.1 * (family == "hard")
+        y = place[0] + 0.15 - 0.3 * (offsets[place] // 4)
+        style = {"fontsize": 11, "weight": "bold"} if family in SQUARE else {"fontsize": 8, "weight": "normal"}
+        axis.text(x, y, words, ha="center", va="center", color=INKS[0 if place[1] else 1], **style)
     axis.set(xlim=(-0.5, 1.5), ylim=(-0.5, 2.5), title="what the first layer needs is on the right")
     axis.set_xticks([0, 1], ["no local correlation:\nexponentially many", "local correlation:\npolynomially many"])
     axis.set_yticks([0, 1, 2], ["inputs do not\nreveal the gates", "only two pairs\ntogether do", "single pairs do"])
@@ -218,22 +212,16 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     axis.axvline(0.5, color="0.6", linewidth=0.8)
     axis.axhline(0.5, color="0.6", linewidth=0.8)
     draw_table(axes[0, 1], table)
-    figure.suptitle("'Reveals the function' is neither necessary (E5) nor sufficient (E4)", fontsize=11)
-    return {"audit": figure}
+    return shown("audit", figure, "'Reveals the function' is neither necessary (E5) nor sufficient (E4)")
 
 
 def draw_table(axis: Axes, table: pd.DataFrame) -> None:
     axis.axis("off")
     columns = ["correlation", "label_mean", "slack", "least_pattern", "samples"]
-    shown = table.loc[list(NAMES), columns].assign(label_mean=table.label_mean.abs())
-    text = [[f"{value:.3g}" for value in row] for row in shown.to_numpy(float)]
-    drawn = axis.table(
-        text,
-        rowLabels=["uniform" if family == "hard" else family for family in NAMES],
-        colLabels=["least |c|", "|E[y]|", "slack", "least P(p)", "examples"],
-        loc="center",
-        cellLoc="center",
-    )
+    numbers = table.loc[list(NAMES), columns].assign(label_mean=table.label_mean.abs())
+    text = [[f"{value:.3g}" for value in row] for row in numbers.to_numpy(float)]
+    names = ["least |c|", "|E[y]|", "slack", "least P(p)", "examples"]
+    drawn = axis.table(text, rowLabels=PRINTED, colLabels=names, loc="center", cellLoc="center")
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(7.5)
     drawn.scale(1, 1.25)

@@ -15,6 +15,7 @@ which are near the exact ones where Chernoff's bound loses a factor of two in al
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,8 +30,9 @@ from ...networks.activations import Activation
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import shown
 from ..measures import exactly, least, proportion
-from .shared.baselines import LAWS, RATES, RandomSeparation, last_records, rates_of, shallow
+from .shared.baselines import LAWS, RATES, RandomSeparation, falling, last_records, rates_of, shallow
 
 ACTIVATIONS: dict[str, Activation] = {
     "ReLU": pl.relu,
@@ -84,25 +86,15 @@ SETTINGS = {
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """Twelve runs of each size and activation, side by side."""
+    certificate, steps, points = CorrelationCertificate(settings.points), settings.steps, settings.points
+    how: dict[str, Any] = {"batch": settings.batch, "every": settings.every, "lanes": settings.lanes}
+    how |= {"records": (certificate,), "steps": steps, "points": points}
     for pairs in settings.pairs:
         for activation, width in settings.shapes:
-            for law in range(len(LAWS)):
-                yield pl.plan(
-                    RandomSeparation(pairs),
-                    shallow(width, law, ACTIVATIONS[activation]),
-                    rate=rates_of(width),
-                    batch=settings.batch,
-                    optimizer="adam",
-                    schedule=pl.training.LinearFall(settings.steps),
-                    seeds=[law],
-                    steps=settings.steps,
-                    every=settings.every,
-                    validation=0,
-                    records=(pl.training.ErrorsByPart(settings.points), CorrelationCertificate(settings.points)),
-                    record_every=settings.steps,
-                    lanes=settings.lanes,
-                    labels={"pairs": pairs, "width": width, "activation": activation, "law": law},
-                )
+            for start in range(len(LAWS)):
+                labels = {"pairs": pairs, "width": width, "activation": activation, "law": start}
+                network, rates = shallow(width, start, ACTIVATIONS[activation]), rates_of(width)
+                yield falling(RandomSeparation(pairs), network, rate=rates, seeds=[start], labels=labels, **how)
 
 
 def read(settings: Settings, results: Results) -> pd.DataFrame:
@@ -150,9 +142,8 @@ def claims_at(pairs: int, settings: Settings) -> Iterator[Claim]:
         "least 0.4; the least proven"
     )
     measure = lambda ends: least(here(ends).proven_z1)
-    yield Claim(
-        f"n{pairs}/z1", statement, None, Region(low=0.4), measure, explanation=SMALL_OUTPUTS if pairs == 21 else ""
-    )
+    small = SMALL_OUTPUTS if pairs == 21 else ""
+    yield Claim(f"n{pairs}/z1", statement, None, Region(low=0.4), measure, explanation=small)
     statement = (
         f"{words}: no network's measured correlation with the target is above its bound by four standard "
         "errors; the number that are"
@@ -175,8 +166,7 @@ def plot(settings: Settings, ends: pd.DataFrame) -> dict[str, Figure]:
     axes[1, 0].set_ylabel("hinge loss, hard half")
     handles, labels = axes[1, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
-    figure.suptitle(f"Depth two stays at chance on the hard half ({settings.steps:,} Adam steps)", fontsize=11)
-    return {"depth-two": figure}
+    return shown("depth-two", figure, f"Depth two stays at chance on the hard half ({settings.steps:,} Adam steps)")
 
 
 def draw(axis: Axes, here: pd.DataFrame, settings: Settings, name: str) -> None:

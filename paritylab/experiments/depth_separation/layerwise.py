@@ -45,6 +45,7 @@ from ...statistics import power_law, size_for
 from ...sweep import Call
 from ...training.perceptron import streamed_perceptron
 from ..base import Claim, Measured, Region
+from ..boolean_circuits.shared.drawing import dress, shown
 from ..measures import bootstrap, exactly, largest, share
 from .shared.families import (
     ERROR,
@@ -97,10 +98,8 @@ def size_of(n: int) -> int:
     target = alternating(n)
     mixture = law_of("E1", target)
     tables, law, hard = gate_tables(target, mixture), count_law(target, mixture), count_law(target, pl.Uniform(target))
-    enough = (
-        size for size in SIZES if failure_probability(tables, size) <= 0.01 and lacks_chance(law, hard, size) <= 0.01
-    )
-    return next(enough)
+    enough = lambda size: failure_probability(tables, size) <= 0.01 and lacks_chance(law, hard, size) <= 0.01
+    return next(filter(enough, SIZES))
 
 
 def on_staircase(n: int, first: int, seeds: int) -> list[dict[str, object]]:
@@ -140,27 +139,15 @@ def _counted(
     n, right = target.pairs, bool(np.array_equal(learned, signs_of(target)))
     if not right:
         laws = _laws(target, learned)
-        positive = laws["hard"].signal > 0
-        updates = -1
+        positive, updates = laws["hard"].signal > 0, -1
     else:
         chances = np.bincount(counts, minlength=n + 1) / len(counts)
-        seen = chances > 0
-        points, labels = sharp_embedding(n), sign_parity(n)
-        trace = streamed_perceptron(
-            points[seen],
-            labels[seen],
-            chances[seen],
-            until=lambda wrong: not wrong.any(),
-            rng=np.random.default_rng(seed),
-        )
-        updates = trace.updates
-        positive = points @ trace.weights > 0
-    return {
-        "gates_right": right,
-        "updates": updates,
-        "hard_error": max(0.0, laws["hard"].error(positive)),
-        "easy_error": max(0.0, laws["easy"].error(positive)),
-    }
+        seen, points, labels = chances > 0, sharp_embedding(n), sign_parity(n)
+        faultless, rng = lambda wrong: not wrong.any(), np.random.default_rng(seed)
+        trace = streamed_perceptron(points[seen], labels[seen], chances[seen], until=faultless, rng=rng)
+        positive, updates = points @ trace.weights > 0, trace.updates
+    errors = {f"{half}_error": max(0.0, law.error(positive)) for half, law in laws.items()}
+    return {"gates_right": right, "updates": updates, **errors}
 
 
 def without_layers(n: int, seed: int, noise: float = 0.0) -> dict[str, object]:
@@ -174,20 +161,17 @@ def without_layers(n: int, seed: int, noise: float = 0.0) -> dict[str, object]:
     s, labels = np.asarray(gate_values(learned, x), float), np.asarray(y, float)
     layer = one_step_layer(s, labels, 8 * n, rng=np.random.default_rng(seed))
     output = least_squares_output(hidden_outputs(layer, s), labels)
-    wrong = {}
-    for half, law, count in (
-        ("hard", pl.Uniform(target), POINTS),
-        ("easy", pl.distributions.equal_gates(target), 1000),
-    ):
+    errors = {}
+    halves = ("hard", pl.Uniform(target), POINTS), ("easy", pl.distributions.equal_gates(target), 1000)
+    for half, law, count in halves:
         tested, truth = growing_sample(law, count, key=pl.root_key(seed + 2**20))
         hidden = hidden_outputs(layer, np.asarray(gate_values(learned, tested), float))
-        wrong[half] = float(np.mean((hidden @ output[:-1] + output[-1]) * truth <= 0))
+        errors[f"{half}_error"] = float(np.mean((hidden @ output[:-1] + output[-1]) * truth <= 0))
     return {
         "size": size,
         "gates_right": bool(np.array_equal(learned, signs_of(target))),
         "gate_steps": int(trained.steps.max()),
-        "hard_error": wrong["hard"],
-        "easy_error": wrong["easy"],
+        **errors,
         "training_seconds": time.perf_counter() - started,
     }
 
@@ -277,8 +261,7 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     figure, axes = panels(1, 2, width=4.0, height=3.2)
     draw_errors(axes[0, 0], table, settings)
     draw_sizes(axes[0, 1], table, settings)
-    figure.suptitle("Depth three learns random products of n gates, layer by layer", fontsize=11)
-    return {"layerwise": figure}
+    return shown("layerwise", figure, "Depth three learns random products of n gates, layer by layer")
 
 
 def draw_errors(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
@@ -286,31 +269,24 @@ def draw_errors(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     for i, (route, sizes, words) in enumerate(routes):
         rows = table[table.route == route]
         rows = rows if route == "one step" else rows[rows["size"] == rows.n.map({n: size_of(n) for n in sizes})]
-        by_n = rows.groupby("n").hard_error
-        axis.plot(sizes, by_n.median()[list(sizes)], marker="os"[i], markersize=4, label=f"{words}: median", **ink(i))
-        worst = by_n.apply(nearly_worst)[list(sizes)]
-        axis.plot(sizes, worst, marker="os"[i], markersize=4, fillstyle="none", linewidth=0.8,
-                  label="19th of 20 seeds", color=ink(i)["color"], linestyle=":")  # fmt: skip
+        by_n, mark = rows.groupby("n").hard_error, {"marker": "os"[i], "markersize": 4}
+        axis.plot(sizes, by_n.median()[list(sizes)], label=f"{words}: median", **mark, **ink(i))
+        worst, thin = by_n.apply(nearly_worst)[list(sizes)], {"fillstyle": "none", "linewidth": 0.8, "linestyle": ":"}
+        axis.plot(sizes, worst, label="19th of 20 seeds", color=ink(i)["color"], **mark, **thin)
     axis.axhline(0.5, color="0.5", linewidth=0.8)
     axis.text(settings.staircase[-1], 0.44, "chance", ha="right", va="top", fontsize=7, color="0.4")
     axis.axhline(ERROR, color="0.5", linewidth=0.8, linestyle="--")
-    axis.set(xscale="log", xlabel="gates n", ylabel="error on the uniform half", title="error")
     axis.set_yscale("symlog", linthresh=1e-3)
-    axis.set_ylim(-2e-4, 0.7)
-    axis.set_xticks(settings.staircase, [str(n) for n in settings.staircase])
-    axis.minorticks_off()
+    axis.set(xscale="log", xlabel="gates n", ylabel="error on the uniform half", ylim=(-2e-4, 0.7))
+    dress(axis, title="error", ticks=settings.staircase)
     axis.legend(fontsize=7, loc="upper left", bbox_to_anchor=(0.0, 0.9), ncols=2)
 
 
 def draw_sizes(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
-    stairs = staircase(table)
-    axis.plot(settings.one_step, [n**2 + GATES for n in settings.one_step], marker="o", markersize=4,
-              label="no layer given: used", **ink(0))  # fmt: skip
-    axis.plot(settings.staircase, [needed(stairs[stairs.n == n]) for n in settings.staircase], marker="s",
-              markersize=4, label="staircase: needed by 19 of 20", **ink(1))  # fmt: skip
-    axis.plot(settings.staircase, [size_of(n) for n in settings.staircase], marker="x", markersize=4,
-              label="staircase: fixed beforehand", **ink(5))  # fmt: skip
-    axis.set(xscale="log", yscale="log", xlabel="gates n", ylabel="examples", title="examples in all")
-    axis.set_xticks(settings.staircase, [str(n) for n in settings.staircase])
-    axis.minorticks_off()
-    axis.legend(fontsize=7, loc="lower right")
+    stairs, n = staircase(table), settings.staircase
+    used, least = [each**2 + GATES for each in settings.one_step], [needed(stairs[stairs.n == each]) for each in n]
+    axis.plot(settings.one_step, used, marker="o", markersize=4, label="no layer given: used", **ink(0))
+    axis.plot(n, least, marker="s", markersize=4, label="staircase: needed by 19 of 20", **ink(1))
+    axis.plot(n, [*map(size_of, n)], marker="x", markersize=4, label="staircase: fixed beforehand", **ink(5))
+    axis.set(xscale="log", yscale="log", xlabel="gates n", ylabel="examples")
+    dress(axis, title="examples in all", ticks=n, legend="lower right")

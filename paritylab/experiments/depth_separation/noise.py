@@ -19,11 +19,12 @@ from ...circuits import gate_tables, predicted_samples
 from ...figures import ink, panels
 from ...sweep import Call
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import dress, shown
 from ..measures import exactly
 from .layerwise import without_layers
 from .shared.families import ERROR, alternating, law_of
 from .shared.fits import power
-from .shared.recovery import as_predicted, measured_size, trials_of
+from .shared.recovery import as_predicted, measured_size, trials_over
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,8 @@ def noisy(target: pl.GateProduct, rate: float) -> pl.FlippedLabels:
 
 
 def runs(n: int, rates: tuple[float, ...], trials: int) -> pd.DataFrame:
-    """All rates share a program."""
-    frames = [
-        pd.DataFrame(trials_of(lambda target, rate=rate: noisy(target, rate), n, trials)).assign(flips=rate)  # type: ignore[misc]
-        for rate in rates
-    ]
-    return pd.concat(frames)
+    """All rates."""
+    return trials_over("flips", rates, noisy, n, trials)
 
 
 def plan(settings: Settings) -> Iterator[Call]:
@@ -69,10 +66,8 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """A bootstrap over trials for single sizes; medians of the seeds that ran."""
     yield from (gates(settings.n, rate) for rate in settings.rates)
     statement = "the measured size grows like (1 - 2 eta)^-2; the exponent of 1 - 2 eta"
-    measure = lambda table: power(
-        [1 - 2 * rate for rate in settings.rates],
-        [measured_size(table[table.flips == rate]) for rate in settings.rates],
-    )
+    kept = [1 - 2 * rate for rate in settings.rates]
+    measure = lambda table: power(kept, [measured_size(table[table.flips == rate]) for rate in settings.rates])
     yield Claim("gates/power", statement, None, Region(-2.4, -1.6), measure, theory=-2.0)
     yield from (whole(settings.n, rate) for rate in settings.whole)
 
@@ -95,23 +90,20 @@ def whole(n: int, rate: float) -> Claim:
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Examples over 1 - 2 eta, and errors of the whole network."""
     figure, axes = panels(1, 2, width=3.8, height=3.0)
-    axis, target = axes[0, 0], alternating(settings.n)
+    (left, right), target = axes[0], alternating(settings.n)
     eta = np.linspace(0, max(settings.rates), 30)
     lines = [predicted_samples(gate_tables(target, noisy(target, float(each)))) for each in eta]
-    axis.plot(eta, lines, linewidth=1, label="sign test", **ink(0))
+    left.plot(eta, lines, linewidth=1, label="sign test", **ink(0))
     sizes = [measured_size(table[table.flips == rate]) for rate in settings.rates]
-    axis.plot(settings.rates, sizes, "o", color=ink(1)["color"], markersize=5, label="measured, nine in ten")
-    axis.set(yscale="log", xlabel="share of labels flipped", ylabel="examples that recover all gates", title="gates")
-    axis.legend(fontsize=7)
-    axis = axes[0, 1]
+    left.plot(settings.rates, sizes, "o", color=ink(1)["color"], markersize=5, label="measured, nine in ten")
+    left.set(yscale="log", xlabel="share of labels flipped", ylabel="examples that recover all gates", title="gates")
+    dress(left, legend="best")
     errors = [table[table.noise == rate].hard_error.to_numpy() for rate in settings.whole]
     for rate, each in zip(settings.whole, errors, strict=True):
-        axis.plot(np.full(len(each), rate), each, ".", color="0.6", markersize=4)
-    axis.plot(settings.whole, [np.median(each) for each in errors], marker="s", markersize=4, label="median", **ink(2))
-    axis.axhline(ERROR, color="0.5", linewidth=0.8, linestyle="--")
-    axis.set_yscale("symlog", linthresh=1e-3)
-    axis.set(xlabel="share of labels flipped", ylabel="error on the clean uniform half", ylim=(-2e-4, 0.7))
-    axis.set_title("whole network, no layer given")
-    axis.legend(fontsize=7)
-    figure.suptitle(f"Flipped labels cost a factor of $(1 - 2\\eta)^{{-2}}$ (n = {settings.n})", fontsize=11)
-    return {"noise": figure}
+        right.plot(np.full(len(each), rate), each, ".", color="0.6", markersize=4)
+    right.plot(settings.whole, [np.median(each) for each in errors], marker="s", markersize=4, label="median", **ink(2))
+    right.axhline(ERROR, color="0.5", linewidth=0.8, linestyle="--")
+    right.set_yscale("symlog", linthresh=1e-3)
+    right.set(xlabel="share of labels flipped", ylabel="error on the clean uniform half", ylim=(-2e-4, 0.7))
+    dress(right, title="whole network, no layer given", legend="best")
+    return shown("noise", figure, f"Flipped labels cost a factor of $(1 - 2\\eta)^{{-2}}$ (n = {settings.n})")

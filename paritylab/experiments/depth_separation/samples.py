@@ -24,6 +24,7 @@ from ...distributions import AbstractDistribution
 from ...figures import INKS, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
+from ..boolean_circuits.shared.drawing import dress, shown
 from ..measures import exactly, fraction
 from .shared.families import alternating, law_of, random_target, signs_of
 from .shared.fits import power
@@ -71,19 +72,15 @@ SETTINGS = {
 
 def runs(families: tuple[str, ...], n: int, trials: int, first: int) -> pd.DataFrame:
     """Trials of some families of one kind."""
-    frames = []
-    for family in families:
-        rows = trials_of(functools.partial(law_of, family), n, trials, first)
-        frames.append(pd.DataFrame(rows).assign(family=family))
-    return pd.concat(frames)
+    rows = lambda family: trials_of(functools.partial(law_of, family), n, trials, first)
+    return pd.concat([pd.DataFrame(rows(family)).assign(family=family) for family in families])
 
 
 def hopeless_law(which: str, target: pl.GateProduct) -> AbstractDistribution:
-    if which == "even":
-        return pl.distributions.separation(
-            pl.distributions.EasyHalf(target, pl.distributions.SharedSign(np.ones(target.pairs), 0.0))
-        )
-    return law_of(which, target)
+    if which != "even":
+        return law_of(which, target)
+    equal = pl.distributions.SharedSign(np.ones(target.pairs), 0.0)
+    return pl.distributions.separation(pl.distributions.EasyHalf(target, equal))
 
 
 def hopeless(which: str, n: int, trials: int) -> list[dict[str, object]]:
@@ -143,9 +140,8 @@ def claims(settings: Settings) -> Iterator[Claim]:
     measure = lambda table: exactly(np.log10(max(all_sizes(table)) / min(all_sizes(table))))
     yield Claim("decades", statement, None, Region(low=4.0 if far else 3.0), measure)
     statement = "E2 needs about 1/r^2 as many examples; the exponent of r through the measured sizes at the largest n"
-    measure = lambda table: power(
-        SUBSETS, [measured_size(rows_of(table, f"E2/{r}", settings.subset[-1])) for r in SUBSETS]
-    )
+    with_r = lambda table, r: measured_size(rows_of(table, f"E2/{r}", settings.subset[-1]))
+    measure = lambda table: power(SUBSETS, [with_r(table, r) for r in SUBSETS])
     yield Claim("E2/power", statement, None, Region(-2.3, -1.7), measure, theory=-2.0)
     first, last = settings.shared[0], settings.shared[-1]
     statement = (
@@ -196,32 +192,24 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     figure, axes = panels(1, 2, width=4.4, height=3.6)
     draw_diagonal(axes[0, 0], table, settings)
     draw_growth(axes[0, 1], table, settings)
-    figure.suptitle("How many examples recover all n gates, for each easy half", fontsize=11)
-    return {"samples": figure}
+    return shown("samples", figure, "How many examples recover all n gates, for each easy half")
 
 
 def draw_diagonal(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
-    span = np.array([50.0, 6e6])
-    axis.fill_between(
-        span, span / FACTOR, span * FACTOR, color="0.9", linewidth=0, label=f"within a factor of {FACTOR}"
-    )
+    span, near = np.array([50.0, 6e6]), f"within a factor of {FACTOR}"
+    axis.fill_between(span, span / FACTOR, span * FACTOR, color="0.9", linewidth=0, label=near)
     axis.plot(span, span, color="0.5", linewidth=0.8)
-    for i, kind in enumerate(MARKS):
+    for i, (kind, mark) in enumerate(MARKS.items()):
         chosen = [case for case in cases(settings) if case[0].split("/")[0] == kind]
-        for place, (family, n) in enumerate(chosen):
-            rows = rows_of(table, family, n)
-            found, size = ratio(rows), float(rows.predicted.median())
-            low, high = (max(0.0, each) for each in (found.value - found.interval[0], found.interval[1] - found.value))
-            high = high if np.isfinite(high) else 0.0
-            axis.errorbar(
-                size, size * found.value, [[size * low], [size * high]], fmt=MARKS[kind],
-                color=INKS[i], markersize=6 if kind == "E2" else 4, linewidth=0.8,
-                label=(f"{kind}, r = 1 to 9" if kind == "E2" else kind) if place == 0 else None,
-            )  # fmt: skip
-    axis.set(xscale="log", yscale="log", xlim=span, ylim=span)
-    axis.set_xlabel("predicted by the sign test (examples)")
-    axis.set_ylabel("measured, nine in ten recovered (examples)")
-    axis.legend(fontsize=7, loc="upper left")
+        style = {"fmt": mark, "color": INKS[i], "markersize": 6 if kind == "E2" else 4, "linewidth": 0.8}
+        for place, case in enumerate(chosen):
+            rows = rows_of(table, *case)
+            (value, (low, high)), size = ratio(rows), float(rows.predicted.median())
+            down, up = max(0.0, value - low), max(0.0, high - value) if np.isfinite(high) else 0.0
+            label = (f"{kind}, r = 1 to 9" if kind == "E2" else kind) if place == 0 else None
+            axis.errorbar(size, size * value, [[size * down], [size * up]], label=label, **style)
+    axis.set(xscale="log", yscale="log", xlim=span, ylim=span, xlabel="predicted by the sign test (examples)")
+    dress(axis, ylabel="measured, nine in ten recovered (examples)", legend="upper left")
 
 
 def draw_growth(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
@@ -235,4 +223,4 @@ def draw_growth(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     n = np.arange(5, 14, 2)
     axis.plot(n, [predicted("E4", k) for k in n.tolist()], "--", color="0.4", linewidth=0.8, label="E4, uniform: fail")
     axis.set(xscale="log", yscale="log", xlabel="gates n", ylabel="examples (lines: predicted)", ylim=(50, 2e7))
-    axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    dress(axis, legend="beside")

@@ -18,7 +18,7 @@ counts.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import numpy as np
@@ -32,19 +32,21 @@ from ...analysis import parity_margin, perceptron_bound, symmetric_embedding
 from ...circuits import count_law, hidden_outputs, least_squares_output, one_step_layer, sharp_embedding, sign_parity
 from ...distributions import AbstractDistribution
 from ...distributions.points import growing_sample
-from ...figures import ink, panels
+from ...figures import ink
 from ...statistics import power_law, quantile
 from ...sweep import Call, Results
 from ...training import streamed_perceptron
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
+from ..boolean_circuits.shared.drawing import dress, one_panel
 from ..measures import exactly, largest, share
 from .shared.families import ERROR, law_of, random_target
 
 EMBEDDINGS = {"hard-tanh": sharp_embedding, "relu": symmetric_embedding}
 MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Of n^2, for (c)."""
-BATCH, LOOK = 256, 50
+BATCH, EVERY = 256, 50
+"""Examples of a step, and steps between two validations."""
 RATES = {"sgd": (0.1, 0.02), "adam": (0.003, 0.001)}
 WORDS = {
     "hard-tanh": "(a) hard-tanh staircase",
@@ -91,18 +93,15 @@ SETTINGS = {
 def streamed(n: int, units: str, seeds: int) -> list[dict[str, object]]:
     """Ways (a) and (b), until both halves are good enough."""
     points, labels = EMBEDDINGS[units](n), sign_parity(n)
-    rows: list[dict[str, object]] = []
-    for seed in range(seeds):
-        target = random_target(n, seed)
+
+    def one(seed: int) -> dict[str, object]:
+        target, rng = random_target(n, seed), np.random.default_rng(seed)
         hard, law = count_law(target, pl.Uniform(target)), count_law(target, law_of("E1", target))
-        enough = lambda wrong, hard=hard: (  # type: ignore[misc]
-            not wrong[0] and not wrong[-1] and float(hard.probability[wrong].sum()) <= ERROR
-        )
-        found = streamed_perceptron(
-            points, labels, law.probability, until=enough, rng=np.random.default_rng(seed), most=10**7
-        )
-        rows.append({"seed": seed, "updates": found.updates, "examples": found.examples})
-    return rows
+        enough = lambda wrong: not wrong[0] and not wrong[-1] and float(hard.probability[wrong].sum()) <= ERROR
+        found = streamed_perceptron(points, labels, law.probability, until=enough, rng=rng, most=10**7)
+        return {"seed": seed, "updates": found.updates, "examples": found.examples}
+
+    return [one(seed) for seed in range(seeds)]
 
 
 def stepped(n: int, seed: int) -> list[dict[str, object]]:
@@ -129,21 +128,12 @@ def _outputs(target: pl.GateProduct, law: AbstractDistribution, size: int, seed:
 
 
 def plan(settings: Settings) -> Iterator[Plan | Call]:
+    how: dict[str, Any] = {"batch": BATCH, "seeds": settings.trained_seeds, "steps": settings.steps, "every": EVERY}
+    how |= {"records": (pl.training.ValidationError(),), "record_every": EVERY}
     for name, rates in RATES.items():
         for n in reversed(settings.trained):
-            yield pl.plan(
-                GateOutputs(n),
-                pl.MLP(256),
-                rate=rates,
-                batch=BATCH,
-                seeds=settings.trained_seeds,
-                steps=settings.steps,
-                every=LOOK,
-                optimizer=name,
-                records=(pl.training.ValidationError(),),
-                record_every=LOOK,
-                labels={"way": name, "gates": n},
-            )
+            labels = {"way": name, "gates": n}
+            yield pl.plan(GateOutputs(n), pl.MLP(256), rate=rates, optimizer=name, labels=labels, **how)
     for n in reversed(settings.relu):
         yield Call(streamed, {"n": n, "units": "relu", "seeds": settings.seeds}, {"way": "relu"}, seconds=n / 4)
     for n in reversed(settings.one_step):
@@ -243,8 +233,7 @@ def multiple_needed(table: pd.DataFrame, n: int) -> float:
 def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Examples to 1% over n, for each way."""
     table, times = data.table, data.times
-    figure, axes = panels(1, 1, width=6.4, height=3.6)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=6.4, height=3.6)
     for i, (way, words) in enumerate(WORDS.items()):
         if way in EMBEDDINGS:
             medians = table[table.way == way].groupby("n").examples.median()
@@ -258,8 +247,5 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
         axis.plot(n, examples, marker="osD^v"[i], markersize=4, label=words, **ink(i))
     ticks = sorted({*settings.hard_tanh, *settings.relu})
     axis.set(xscale="log", yscale="log", xlabel="gates n", ylabel="examples to 1% on the uniform half (median)")
-    axis.set_xticks(ticks, [str(each) for each in ticks])
-    axis.minorticks_off()
-    axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    axis.set_title("The parity of n gate outputs, learned in four ways")
+    dress(axis, title="The parity of n gate outputs, learned in four ways", ticks=ticks, legend="beside", size=8)
     return {"stage-two": figure}

@@ -88,22 +88,13 @@ def plan(settings: Settings) -> Iterator[Plan]:
 
 def train(settings: Settings, target: pl.AbstractTarget, way: Way, labels: dict[str, Any]) -> Plan:
     """Online training, the error on fresh points recorded now and then."""
-    n, steps = settings.n, settings.examples // way.batch
+    n, seeds, steps = settings.n, settings.seeds, settings.examples // way.batch
+    task = pl.distributions.Encoded(pl.Uniform(target), "bits")
     start = pl.MLP(4 * n + 3) if labels["way"] == "random" else pl.networks.Staircase(n + 3, way.activation)
-    how: dict[str, Any] = {"loss": way.loss, "optimizer": way.optimizer, "batch": way.batch, "steps": steps}
-    return pl.plan(
-        pl.distributions.Encoded(pl.Uniform(target), "bits"),
-        start,
-        rate=float(n) ** way.rate if way.rate < 0 else way.rate,
-        every=steps // 20,
-        record_every=steps // 20,
-        records=(pl.FreshError(4096),),
-        validation=0,
-        seeds=settings.seeds,
-        lanes=-(-settings.seeds // 2),
-        labels=labels,
-        **how,
-    )
+    rate = float(n) ** way.rate if way.rate < 0 else way.rate
+    how: dict[str, Any] = {"loss": way.loss, "optimizer": way.optimizer, "rate": rate, "batch": way.batch}
+    how |= {"every": steps // 20, "record_every": steps // 20, "records": (pl.FreshError(4096),), "validation": 0}
+    return pl.plan(task, start, steps=steps, seeds=seeds, lanes=-(-seeds // 2), labels=labels, **how)
 
 
 def read(settings: Settings, results: Results) -> pd.DataFrame:

@@ -16,6 +16,7 @@ the second layer alone they are exact. With both layers and beta = 0 a run can r
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +31,7 @@ from ..base import Claim, Measured, Region
 from ..measures import fraction, largest, least, median
 from .shared.runs import Curves, SymmetricTask, Target, Trained, draw_errors, finish, read as read, sgd, without_error
 
-N, POWER = 20, 6
+N = 20
 CHANCE = 0.4
 """A true error above this has learned nothing of a parity."""
 UNBALANCED = (
@@ -94,23 +95,15 @@ FIGURE6 = at_scales("figure6", "Random symmetric functions", "random", *RANDOM)
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """Both starts on each sample size; on n^2 points the second layer alone, too."""
+    task, points = SymmetricTask(N, settings.target), settings.points
+    common: dict[str, Any] = {"confidence": 0, "points": points, "records": (UnseenMass(), SeenError(points))}
     for panel in settings.panels:
-        many = settings.many if panel.exponent == 2 else settings.seeds
-        ways: tuple[Trained, ...] = ("both", "output", "random") if panel.exponent == 2 else ("both", "random")
-        for trained in ways:
-            yield sgd(
-                SymmetricTask(N, settings.target),
-                trained,
-                sample=N**panel.exponent,
-                power=POWER,
-                confidence=0,
-                epochs=panel.epochs if trained == "random" else panel.ours,
-                every=panel.every,
-                seeds=min(many, CHANCES) if trained == "random" else many,
-                points=settings.points,
-                records=(UnseenMass(), SeenError(settings.points)),
-                labels={"exponent": panel.exponent},
-            )
+        square = panel.exponent == 2
+        many = settings.many if square else settings.seeds
+        common |= {"sample": N**panel.exponent, "every": panel.every, "labels": {"exponent": panel.exponent}}
+        for trained in ("both", "output") if square else ("both",):
+            yield sgd(task, trained, epochs=panel.ours, seeds=many, **common)
+        yield sgd(task, "random", epochs=panel.epochs, seeds=min(many, CHANCES), **common)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:

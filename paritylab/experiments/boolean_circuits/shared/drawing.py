@@ -1,12 +1,14 @@
 """How a panel and a figure end: names, ticks, legend and title. Not an experiment; three papers draw with it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ....figures import panels
+from ...base import Measured
 
 
 def one_panel(width: float, height: float) -> tuple[Figure, Axes]:
@@ -27,6 +29,13 @@ def dress(
         axis.legend(fontsize=size, loc="center left", bbox_to_anchor=(1.0, 0.5))
     elif legend is not None:
         axis.legend(fontsize=size, loc=legend, ncols=columns)
+
+
+def error_bars(found: Sequence[Measured]) -> tuple[np.ndarray, np.ndarray]:
+    """Values, and how far their intervals reach below and above them."""
+    values = np.array([each.value for each in found])
+    low, high = np.array([each.interval for each in found]).T
+    return values, np.maximum([values - low, high - values], 0)
 
 
 def shown(name: str, figure: Figure, title: str) -> dict[str, Figure]:

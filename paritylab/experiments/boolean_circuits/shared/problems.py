@@ -39,22 +39,19 @@ class Problem(NamedTuple):
         """What the lowest gates see of the whole population."""
         return pl.circuits.TreePatterns(self.circuit, self.tables.probability, self.tables.signal)
 
+    def error_of(self, learned: pl.TreeCircuit) -> float:
+        """The exact error of a circuit that was learned."""
+        return float(pl.circuits.follow(self.patterns, learned)[0][0])
+
 
 def problem(circuit: pl.TreeCircuit, law: AbstractDistribution) -> Problem:
     """The theory of a circuit under a law."""
     first = audit(circuit, law)
     regularizer = first.tables.label_mean + first.slack / 4
     found = audit(circuit, first.tables, regularizer=regularizer)
-    return Problem(
-        circuit,
-        law,
-        found.tables,
-        regularizer,
-        found.slack,
-        found.least_probability,
-        found.samples,
-        (found.influence > 0) & (np.abs(found.tables.mean) < 1 - 1e-9),
-    )
+    matters = (found.influence > 0) & (np.abs(found.tables.mean) < 1 - 1e-9)
+    known = found.slack, found.least_probability, found.samples
+    return Problem(circuit, law, found.tables, regularizer, *known, matters)
 
 
 def generative(depth: int, seed: int) -> Problem:

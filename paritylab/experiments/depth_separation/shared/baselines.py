@@ -4,6 +4,7 @@ Not an experiment. It stays in this place because the names of stored runs conta
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,8 @@ from jaxtyping import PRNGKeyArray
 import paritylab as pl
 
 from ....networks.activations import Activation
+from ....networks.base import Recipe
+from ....training.plans import Plan
 from .families import FAMILIES
 
 LAWS = (pl.networks.UniformInitialization(), pl.networks.GaussianInitialization(), pl.networks.GlorotInitialization())
@@ -43,6 +46,14 @@ def rates_of(width: int) -> list[float]:
 def shallow(width: int, law: int, activation: Activation = pl.relu) -> pl.MLP:
     """One hidden layer, with a start from one of the laws."""
     return pl.MLP(width, activation, pl.networks.ChosenInitialization(LAWS, law))
+
+
+def falling(task: RandomSeparation, network: Recipe, *, steps: int, points: int, **options: Any) -> Plan:
+    """Adam with a rate that falls linearly to 0 on fresh batches; errors on both halves are recorded at the end."""
+    records = (pl.training.ErrorsByPart(points), *options.pop("records", ()))
+    fall = pl.training.LinearFall(steps)
+    how: dict[str, Any] = {"optimizer": "adam", "schedule": fall, "validation": 0, "record_every": steps, **options}
+    return pl.plan(task, network, steps=steps, records=records, **how)
 
 
 def last_records(curves: pd.DataFrame) -> pd.DataFrame:

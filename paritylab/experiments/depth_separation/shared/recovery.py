@@ -7,7 +7,7 @@ the run's own random gates.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -49,6 +49,18 @@ def trials_of(
             for multiple, each in zip(MULTIPLES, found, strict=True)
         ]
     return rows
+
+
+def trials_over(
+    name: str,
+    values: Sequence[float],
+    make: Callable[[pl.GateProduct, float], AbstractDistribution],
+    n: int,
+    trials: int,
+) -> pd.DataFrame:
+    """Trials at several values of a parameter of the distribution, by its name; all of one n share a program."""
+    at = lambda value: trials_of(lambda target: make(target, value), n, trials)
+    return pd.concat([pd.DataFrame(at(value)).assign(**{name: value}) for value in values])
 
 
 def by_multiple(rows: pd.DataFrame) -> np.ndarray:

@@ -48,9 +48,8 @@ class SymmetricTask:
     """Every coordinate is moved by a uniform number of at most this size."""
 
     def __call__(self, key: PRNGKeyArray) -> pl.AbstractDistribution:
-        target = (
-            pl.targets.full_parity(self.n) if self.target == "parity" else pl.targets.random_symmetric(self.n, key=key)
-        )
+        parity, random = pl.targets.full_parity, pl.targets.random_symmetric
+        target = parity(self.n) if self.target == "parity" else random(self.n, key=key)
         task: pl.AbstractDistribution = pl.distributions.Encoded(pl.Uniform(target), "bits")
         task = pl.distributions.ShiftedInputs(task, self.shift) if self.shift else task
         return pl.FlippedLabels(task, self.flips) if self.flips else task
@@ -167,9 +166,8 @@ def finish(figure: Figure, axes: np.ndarray, title: str) -> Figure:
     """Names of the axes, and one legend for all panels, below them."""
     for axis in axes[:, 0]:
         axis.set_ylabel("error")
-    found = {
-        label: handle for axis in axes.flat for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
+    pairs = (pair for axis in axes.flat for pair in zip(*axis.get_legend_handles_labels(), strict=True))
+    found = {label: handle for handle, label in pairs}
     columns = 3 if axes.shape[1] > 1 else 2
     figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns, fontsize=8)
     figure.suptitle(title, fontsize=11)
