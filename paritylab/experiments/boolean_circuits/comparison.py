@@ -50,11 +50,9 @@ WAYS = {"layerwise": "gates, layerwise (Algorithm 1)", "gates": "gates, end to e
 
 def layerwise(depth: int, seeds: int) -> list[dict[str, object]]:
     """Algorithm 1 on samples."""
-    known, keys = [generative(depth, seed) for seed in range(seeds)], [*map(pl.root_key, range(seeds))]
-    samples = [
-        growing_sample(each.law, int(MULTIPLE * each.samples), key=key) for each, key in zip(known, keys, strict=True)
-    ]
-    patterns = [pl.circuits.SamplePatterns(x, y) for x, y in samples]
+    known = [generative(depth, seed) for seed in range(seeds)]
+    drawn = lambda each, seed: growing_sample(each.distribution, int(MULTIPLE * each.samples), key=pl.root_key(seed))
+    patterns = [pl.circuits.SamplePatterns(*drawn(each, seed)) for seed, each in enumerate(known)]
     regularizers = [each.regularizer for each in known]
     learned = pl.circuits.learn_circuits(patterns, width=safe_width(2**depth), regularizer=regularizers)
     errors = [each.error_of(found.circuit) for each, found in zip(known, learned, strict=True)]

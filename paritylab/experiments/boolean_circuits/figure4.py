@@ -110,7 +110,7 @@ def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
     figure, axis = one_panel(width=5.0, height=3.3)
     for i, (column, words, best) in enumerate((("top_5", "top 5", 5), ("top_1", "top 1", 1))):
         values, bars = error_bars([accuracy(value, settings) for value in found[column]])
-        style = {"fmt": "so"[i] + "-", "color": INKS[i], "markersize": 4, "linewidth": 1}
+        style: dict[str, Any] = {"fmt": "so"[i] + "-", "color": INKS[i], "markersize": 4, "linewidth": 1}
         axis.errorbar(found.index, 100 * values, 100 * bars, label=words, **style)
         chance = 100 * best / len(known.classes)
         axis.axhline(chance, color=INKS[i], linewidth=0.8, linestyle=":", label=f"{words}, by chance")

@@ -3,8 +3,9 @@
 Every level of a random AND/OR/NAND/NOR circuit of depth 3 under its generative distribution, with the inputs
 of the level flipped by random signs as Lemma 14 allows. Constants as corrected: the gradient
 at a pattern is 4 v_l / n_i E[(lambda - y) 1{p}], the threshold of the set A_t is 8 eta / n_i, and A_t asks that -p
-does not occur, not that it does. The rate is n_i / (32 k), the largest that Lemma 22 allows. Every step is looked
-at, for longer than it takes until nothing changes any more; Lemma 16 on fresh tables of samples, which are multinomial.
+does not occur, not that it does. The rate is n_i / (32 k), the largest that Lemma 22 allows. Every step is
+checked, for longer than it takes until nothing changes any more; Lemma 16 on fresh tables of samples, which are
+multinomial.
 """
 
 import math
@@ -36,7 +37,7 @@ class Settings:
     circuits: int
     resamples: int = 2000
     longest: int = 6000
-    """Steps that are looked at one by one."""
+    """Steps that are checked one by one."""
 
 
 SETTINGS = {"quick": Settings(circuits=2), "paper": Settings(circuits=20, resamples=10_000, longest=40_000)}
@@ -60,7 +61,7 @@ def flipped(table: np.ndarray, flips: np.ndarray) -> np.ndarray:
 
 
 def along(seed: int, level: int, longest: int) -> dict[str, object]:
-    """One level of one circuit, looked at after every step."""
+    """One level of one circuit, checked after every step."""
     known = generative(DEPTH, seed)
     gates, width = 2**level, safe_width(2**DEPTH)
     flips = np.random.default_rng(seed).choice([-1, 1], (gates, 2))

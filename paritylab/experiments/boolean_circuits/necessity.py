@@ -90,8 +90,8 @@ def random_circuits(first: int, circuits: int) -> list[dict[str, object]]:
             tables = np.asarray(circuit.tables).copy()
             tables[0] *= -1
             circuit = pl.TreeCircuit(circuit.n, tables)
-        law = pl.Product(circuit, mean)
-        found, each = audit(circuit, law), problem(circuit, law)
+        distribution = pl.Product(circuit, mean)
+        found, each = audit(circuit, distribution), problem(circuit, distribution)
         known.append(each)
         holds = found.property_1 and found.property_2
         rows.append({"circuit": number, "slack": found.slack, "holds": holds, "label_mean": abs(label)})

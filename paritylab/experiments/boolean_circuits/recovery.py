@@ -27,7 +27,7 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...bounds import layerwise_circuit
-from ...circuits.gate_training import default_rate
+from ...circuits.gate_training import Method, default_rate
 from ...cube import cube
 from ...figures import INKS, panels
 from ...statistics import size_for
@@ -103,7 +103,7 @@ def _rows(known: list[Problem], depth: int, first: int) -> list[dict[str, object
     patterns, sizes, count = [], [], len(MULTIPLES)
     for number, each in enumerate(known):
         sizes.append([math.ceil(each.samples * multiple) for multiple in MULTIPLES])
-        drawn = packed_sample(each.law, max(sizes[-1]), first + number)
+        drawn = packed_sample(each.distribution, max(sizes[-1]), first + number)
         patterns += [drawn.first(size) for size in sizes[-1]]
     width, seeds = safe_width(2**depth), [*range(first * count, (first + len(known)) * count)]
     regularizers = [each.regularizer for each in known for _ in MULTIPLES]
@@ -137,17 +137,12 @@ def _points(n: int) -> pl.circuits.PackedPatterns:
     return pl.circuits.PackedPatterns.of(drawn.astype(np.float32), np.ones(len(drawn), np.float32))
 
 
-def deepest(depth: int, method: str) -> dict[str, object]:
+def deepest(depth: int, method: Method) -> dict[str, object]:
     """The population form once, at a large depth, with the time that it takes."""
-    known = generative(depth, 0)
-    width = safe_width(2**depth)
+    known, width = generative(depth, 0), safe_width(2**depth)
+    patterns, strength = [known.patterns], known.regularizer
     started = time.perf_counter()
-    (found,) = pl.circuits.learn_circuits(
-        [known.patterns],
-        width=width,
-        regularizer=known.regularizer,
-        method=method,  # type: ignore[arg-type]
-    )
+    (found,) = pl.circuits.learn_circuits(patterns, width=width, regularizer=strength, method=method)
     seconds = time.perf_counter() - started
     mistakes, recovered = pl.circuits.follow(known.patterns, found.circuit)
     return {

@@ -7,7 +7,7 @@ independent bits, P[x_i = 1] = p, local correlation holds for p = 0.632 (E[y] = 
 printed regularizer turns every gate into the constant +1: the error is P[y = -1] = (1 - p^2)^2.
 
 Algorithm 1 in its exact population form, and from a sample; errors are exact in both (those of the learned
-circuit under the law itself).
+circuit under the distribution itself).
 """
 
 from collections.abc import Callable, Iterator
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 import paritylab as pl
 
+from ...circuits.gate_training import Towards
 from ...distributions.points import growing_sample
 from ...figures import INKS
 from ...sweep import Call
@@ -31,7 +32,7 @@ from .shared.problems import problem
 FORMULA = "OR(AND(x0,x1),AND(x2,x3))"
 P = 0.632
 WIDTH = 32
-SIGNS = {"printed": 1, "corrected": -1}
+SIGNS: dict[str, Towards] = {"printed": 1, "corrected": -1}
 
 
 @dataclass(frozen=True)
@@ -49,21 +50,16 @@ SETTINGS = {
 
 
 def errors(p: float, seeds: int, samples: int) -> list[dict[str, object]]:
-    """The exact error of what Algorithm 1 learns, with both signs of the regularizer, from the law and from samples."""
+    """The exact error of what Algorithm 1 learns, with both signs of the regularizer, exactly and from samples."""
     circuit = pl.targets.circuit_from_formula(FORMULA)
     known = problem(circuit, pl.Product(circuit, 2 * p - 1))
-    drawn = [
-        pl.circuits.SamplePatterns(*growing_sample(known.law, samples, key=pl.root_key(seed))) for seed in range(seeds)
-    ]
+    strength = known.regularizer
+    sample = lambda seed: growing_sample(known.distribution, samples, key=pl.root_key(seed))
+    drawn = [pl.circuits.SamplePatterns(*sample(seed)) for seed in range(seeds)]
     rows: list[dict[str, object]] = []
     for form, patterns in (("population", [known.patterns] * seeds), ("sample", drawn)):
         for name, towards in SIGNS.items():
-            learned = pl.circuits.learn_circuits(
-                patterns,
-                width=WIDTH,
-                regularizer=known.regularizer,
-                towards=towards,  # type: ignore[arg-type]
-            )
+            learned = pl.circuits.learn_circuits(patterns, width=WIDTH, regularizer=strength, towards=towards)
             for seed, each in enumerate(learned):
                 error = known.error_of(each.circuit)
                 rows.append({"form": form, "regularizer": name, "seed": seed, "error": error, "slack": known.slack})

@@ -1,11 +1,11 @@
 """Which easy halves work? The correlation audit of depth-separation, and what 'reveals the function' has to do with it.
 
-For each family, mixed half and half with the uniform law: the correlations c_i = E[y g_i], E[y], the signals E[y 1{p}],
+For each family, mixed half and half with uniform points: the correlations c_i = E[y g_i], E[y], the signals E[y 1{p}],
 the least probability of a pattern, the means of the inputs and whether unlabelled inputs reveal the gates. Three
 routes: closed forms of the package, the formulas as they are derived by hand, and a sample.
 
 The draft hopes that its easy half 'reveals the target function directly from the data points, without the need to
-observe the labels'. That is neither necessary (E5 has one law of inputs for all choices of gates, and is learned) nor
+observe the labels'. That is neither necessary (E5 has the same inputs for all choices of gates, and is learned) nor
 sufficient (E4 shows every gate in the means of its inputs, and no gate correlates with the label). What counts is
 local correlation: that the number of examples which the sign test asks for grows like a power of n, not like 4^n.
 """
@@ -28,14 +28,14 @@ from ...sweep import Call, Results
 from ..base import Claim, Region
 from ..boolean_circuits.shared.drawing import shown
 from ..measures import exactly, largest
-from .shared.families import alternating, law_of, odd_near, random_target
+from .shared.families import alternating, mixture_of, odd_near, random_target
 
 NAMES = ("E1", "E1'", "E2", "E3", "E4", "E5", "E6", "E7", "hard")
 PRINTED = (*NAMES[:-1], "uniform")
 SQUARE = {"E1": (True, True), "E5": (False, True), "E4": (True, False), "hard": (False, False)}
 """Reveals the gates; has local correlation."""
 FARTHEST = 4.5
-"""Standard deviations; one in 150,000 normal numbers is farther out, and about 1,300 are looked at."""
+"""Standard deviations; one in 150,000 normal numbers is farther out, and about 1,300 are compared."""
 POLYNOMIAL = 4.0
 """Above this exponent of n, between n = 15 and 25, the number of examples counts as exponential (4^n has 27)."""
 
@@ -110,24 +110,24 @@ def count_of(family: str, n: int) -> int:
 def audited(family: str, n: int, points: int) -> dict[str, object]:
     """One family: exact, by hand and sampled."""
     target = random_target(count_of(family, n), 7)
-    law = law_of(family, target)
-    exact = gate_tables(target, law)
+    distribution = mixture_of(family, target)
+    exact = gate_tables(target, distribution)
     found = audit(target, exact)
     correlation, label, inputs = mixed(family, target)
     apart = exact.correlation - correlation, exact.label_mean - label, exact.input_mean[:, 0] - inputs
     small, large = (alternating(count_of(family, size)) for size in (15, 25))
-    needed = [predicted_samples(gate_tables(each, law_of(family, each))) for each in (small, large)]
+    needed = [predicted_samples(gate_tables(each, mixture_of(family, each))) for each in (small, large)]
     return {
         "correlation": float(np.min(np.abs(exact.correlation))),
         "label_mean": exact.label_mean,
         "slack": found.slack,
         "least_pattern": found.least_probability,
         "largest_input_mean": float(np.max(np.abs(exact.input_mean))),
-        "reveals": reveals_gates(lambda each: law_of(family, each), random_target(5 + (family == "E1'"), 1)),
+        "reveals": reveals_gates(lambda each: mixture_of(family, each), random_target(5 + (family == "E1'"), 1)),
         "samples": found.samples,
         "exponent": math.log(needed[1] / needed[0]) / math.log(large.pairs / small.pairs),
         "off_by_hand": max(float(np.max(np.abs(each))) for each in apart),
-        "farthest": farthest(sampled_tables(target, law, points, key=pl.root_key(3)), exact, points),
+        "farthest": farthest(sampled_tables(target, distribution, points, key=pl.root_key(3)), exact, points),
     }
 
 

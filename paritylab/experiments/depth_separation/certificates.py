@@ -1,6 +1,6 @@
 """The proven bounds on depth-two networks against random, trained and adversarial ones: no violation, and how tight.
 
-F is a product of n ANDs and ORs under the uniform law, N a ReLU network with one hidden layer. B1 to B3 bound the
+F is a product of n ANDs and ORs on uniform points, N a ReLU network with one hidden layer. B1 to B3 bound the
 correlation of a unit with F; Z1 to Z3 the weighted error, the error and the probability of a small
 margin; Z4 the error of any matrix of rank r. Here every network that we could think of is held
 against them, by enumeration of all points for halves of up to 8 bits (12 for integer weights):

@@ -3,11 +3,11 @@
 D is half E1 (all gates equal one fair sign) and half uniform, on random products of n ANDs and ORs. Networks of
 one hidden layer are trained with Adam on fresh batches, hinge loss, rates that fall linearly to 0: ReLU
 networks of many widths, and the largest width with ReLU6, sigmoid and sinusoid units. Each is trained with four rates
-from each of three starts (three laws, each with a seed and gates of its own), so that nobody can say that the baseline
+from each of three starts (of weights, each with a seed and gates of its own), so that nobody can say that the baseline
 was weak. All of them learn the easy half.
 
 At the end every network proves a bound about itself (Theorem A): its weights allow a correlation of at most
-c(N) with the product of gates under the uniform law, so its hinge loss on the hard half is at least 1 - c(N), and
+c(N) with the product of gates on uniform points, so its hinge loss on the hard half is at least 1 - c(N), and
 its error there, weighted by |N|, at least 1/2 - c(N) / (2 E|N|) (Z1). The tails of <w, x> are those on a lattice,
 which are near the exact ones where Chernoff's bound loses a factor of two in all; for other activations see
 `activation_bounds`.
@@ -32,7 +32,7 @@ from ...training.plans import Plan
 from ..base import Claim, Region
 from ..boolean_circuits.shared.drawing import shown
 from ..measures import exactly, least, proportion
-from .shared.baselines import LAWS, RATES, RandomSeparation, falling, last_records, rates_of, shallow
+from .shared.baselines import RATES, STARTS, RandomSeparation, falling, last_records, rates_of, shallow
 
 ACTIVATIONS: dict[str, Activation] = {
     "ReLU": pl.relu,
@@ -61,7 +61,7 @@ class Settings:
     """Of each half, on which errors are measured."""
     batch: int = 64
     every: int = 1000
-    lanes: int = len(RATES) * len(LAWS)
+    lanes: int = len(RATES) * len(STARTS)
 
     @property
     def shapes(self) -> list[tuple[str, int]]:
@@ -91,7 +91,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
     how |= {"records": (certificate,), "steps": steps, "points": points}
     for pairs in settings.pairs:
         for activation, width in settings.shapes:
-            for start in range(len(LAWS)):
+            for start in range(len(STARTS)):
                 labels = {"pairs": pairs, "width": width, "activation": activation, "law": start}
                 network, rates = shallow(width, start, ACTIVATIONS[activation]), rates_of(width)
                 yield falling(RandomSeparation(pairs), network, rate=rates, seeds=[start], labels=labels, **how)
@@ -121,7 +121,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 def claims_at(pairs: int, settings: Settings) -> Iterator[Claim]:
     words = (
-        f"n = {pairs}, depth two, widths to {max(settings.widths):,}, {len(RATES)} rates, {len(LAWS)} starts, "
+        f"n = {pairs}, depth two, widths to {max(settings.widths):,}, {len(RATES)} rates, {len(STARTS)} starts, "
         f"{settings.steps:,} steps"
     )
     here = lambda ends: ends[ends.pairs == pairs]

@@ -9,7 +9,7 @@ starts counts; of depth three, layer by layer, the 19th of 20 seeds.
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -114,8 +114,8 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     errors = pd.concat([data.near, far]).sort_values("pairs")
     for i, width in enumerate(settings.widths):
         rows, label = errors[errors.width == width], f"depth two, {width:,} units: best"
-        style = {"marker": "s^Dv"[i % 4], "linestyle": ("-", "--", ":", "-.")[i % 4], "fillstyle": "none"}
-        axis.plot(rows.pairs, rows.hard_error, color="0.15", linewidth=0.9, markersize=4, label=label, **style)
+        style: dict[str, Any] = {"marker": "s^Dv"[i % 4], "linestyle": ("-", "--", ":", "-.")[i % 4], "linewidth": 0.9}
+        axis.plot(rows.pairs, rows.hard_error, color="0.15", markersize=4, fillstyle="none", label=label, **style)
     axis.axhline(0.5, color="0.6", linewidth=0.8)
     axis.axhline(ERROR, color="0.6", linewidth=0.8, linestyle="--")
     sizes = (*settings.layerwise.one_step, *settings.frontier.pairs, *settings.depth_two.pairs)

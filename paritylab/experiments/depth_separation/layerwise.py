@@ -1,7 +1,7 @@
 """Depth-separation, the side that learns: networks of depth three learn random products of gates layer by layer.
 
-y = prod_i g_i(x_i, z_i) with random ORs and ANDs, under half E1 (all gates equal one fair sign) and half the uniform
-law, on which no shallow network is better than chance. One sample serves all layers.
+y = prod_i g_i(x_i, z_i) with random ORs and ANDs, under half E1 (all gates equal one fair sign) and half uniform
+points, on which no shallow network is better than chance. One sample serves all layers.
 
 First layer: one hard-tanh unit for each pair, gradient descent from zero with step 0.05 on its table. Then either
 
@@ -14,7 +14,7 @@ A run counts as learned if its error on the uniform half is at most 1% and that 
 staircase both are known exactly (sums over the n + 1 counts); without it the first is measured on 10,000 points. Above
 a wrong gate no staircase is trained: the error noted is the least that any function of the number of gates at +1 has.
 
-The size of the sample with the staircase is fixed beforehand from exact laws: the first size on a grid of
+The size of the sample with the staircase is fixed beforehand from exact distributions: the first size on a grid of
 factors sqrt(2) at which the sign test leaves a wrong gate a chance of 1%, and so large that with a chance of 99% the
 counts that it lacks have a mass of at most 1% on the uniform half (a perceptron without mistakes errs on counts that it
 has not seen alone).
@@ -51,7 +51,7 @@ from .shared.families import (
     ERROR,
     alternating,
     gate_values,
-    law_of,
+    mixture_of,
     random_target,
     side_by_side,
     signals_of_prefixes,
@@ -83,22 +83,22 @@ SETTINGS = {
 }
 
 
-def lacks_chance(law: CountLaw, hard: CountLaw, size: int) -> float:
+def lacks_chance(mixture: CountLaw, hard: CountLaw, size: int) -> float:
     """The chance that the counts which a sample of the mixture lacks have a mass of more than 1% on the uniform half.
 
     From 4,000 draws of the lacking counts, each independent of the others, which is nearly so.
     """
-    lacks = np.random.default_rng(0).random((4000, len(law.probability))) < (1 - law.probability) ** size
+    lacks = np.random.default_rng(0).random((4000, len(mixture.probability))) < (1 - mixture.probability) ** size
     return float(np.mean(lacks @ hard.probability > ERROR))
 
 
 @functools.cache
 def size_of(n: int) -> int:
-    """The size fixed beforehand, for as many ORs as ANDs, but for one; so is the law of K, up to a shift."""
+    """The size fixed beforehand, for as many ORs as ANDs, but for one; so is the distribution of K, up to a shift."""
     target = alternating(n)
-    mixture = law_of("E1", target)
-    tables, law, hard = gate_tables(target, mixture), count_law(target, mixture), count_law(target, pl.Uniform(target))
-    enough = lambda size: failure_probability(tables, size) <= 0.01 and lacks_chance(law, hard, size) <= 0.01
+    mixture, uniform = mixture_of("E1", target), pl.Uniform(target)
+    tables, counted, hard = gate_tables(target, mixture), count_law(target, mixture), count_law(target, uniform)
+    enough = lambda size: failure_probability(tables, size) <= 0.01 and lacks_chance(counted, hard, size) <= 0.01
     return next(filter(enough, SIZES))
 
 
@@ -107,7 +107,7 @@ def on_staircase(n: int, first: int, seeds: int) -> list[dict[str, object]]:
     started = time.process_time()
     targets = {seed: random_target(n, seed) for seed in range(first, first + seeds)}
     samples = [
-        growing_sample(law_of("E1", target), max(SIZES), key=pl.root_key(seed)) for seed, target in targets.items()
+        growing_sample(mixture_of("E1", target), max(SIZES), key=pl.root_key(seed)) for seed, target in targets.items()
     ]
     signals = np.stack([signals_of_prefixes(x, y, SIZES) for x, y in samples])
     trained = train_units(signals.reshape(-1, 4))
@@ -115,38 +115,38 @@ def on_staircase(n: int, first: int, seeds: int) -> list[dict[str, object]]:
     steps = trained.steps.reshape(seeds, len(SIZES), n).max(axis=2)
     rows: list[dict[str, object]] = []
     for run, ((seed, target), (x, _)) in enumerate(zip(targets.items(), samples, strict=True)):
-        seen, laws = np.sum(gate_values(signs_of(target), x) > 0, axis=1), _laws(target, signs_of(target))
+        seen, counted = np.sum(gate_values(signs_of(target), x) > 0, axis=1), _distributions(target, signs_of(target))
         for place, size in enumerate(SIZES):
-            found = _counted(target, learned[run, place], seen[:size], laws, seed)
+            found = _counted(target, learned[run, place], seen[:size], counted, seed)
             rows.append({"seed": seed, "size": size, "gate_steps": int(steps[run, place]), **found})
     seconds = time.process_time() - started
     return [{**row, "training_seconds": seconds} for row in rows]
 
 
-def _laws(target: pl.GateProduct, learned: Four) -> dict[str, CountLaw]:
+def _distributions(target: pl.GateProduct, learned: Four) -> dict[str, CountLaw]:
     halves = {"hard": pl.Uniform(target), "easy": pl.distributions.equal_gates(target)}
-    return {half: count_law(target, law, learned) for half, law in halves.items()}
+    return {half: count_law(target, distribution, learned) for half, distribution in halves.items()}
 
 
 def _counted(
-    target: pl.GateProduct, learned: Four, counts: np.ndarray, laws: dict[str, CountLaw], seed: int
+    target: pl.GateProduct, learned: Four, counts: np.ndarray, counted: dict[str, CountLaw], seed: int
 ) -> dict[str, object]:
     """The perceptron on the staircase, until it makes no mistake on the sample, and its exact errors.
 
-    `counts` are the numbers of true gates at +1 of the examples and `laws` theirs, which are those of the learned ones
-    where it matters.
+    `counts` are the numbers of true gates at +1 of the examples and `counted` their distributions, which are those of
+    the learned ones where it matters.
     """
     n, right = target.pairs, bool(np.array_equal(learned, signs_of(target)))
     if not right:
-        laws = _laws(target, learned)
-        positive, updates = laws["hard"].signal > 0, -1
+        counted = _distributions(target, learned)
+        positive, updates = counted["hard"].signal > 0, -1
     else:
         chances = np.bincount(counts, minlength=n + 1) / len(counts)
         seen, points, labels = chances > 0, sharp_embedding(n), sign_parity(n)
         faultless, rng = lambda wrong: not wrong.any(), np.random.default_rng(seed)
         trace = streamed_perceptron(points[seen], labels[seen], chances[seen], until=faultless, rng=rng)
         positive, updates = points @ trace.weights > 0, trace.updates
-    errors = {f"{half}_error": max(0.0, law.error(positive)) for half, law in laws.items()}
+    errors = {f"{half}_error": max(0.0, distribution.error(positive)) for half, distribution in counted.items()}
     return {"gates_right": right, "updates": updates, **errors}
 
 
@@ -154,8 +154,8 @@ def without_layers(n: int, seed: int, noise: float = 0.0) -> dict[str, object]:
     """One run with no layer given; with flipped labels it has more examples, and is tested on true labels."""
     started = time.perf_counter()
     size, target = math.ceil((n**2 + GATES) / (1 - 2 * noise) ** 2), random_target(n, seed)
-    law = law_of("E1", target)
-    x, y = growing_sample(pl.FlippedLabels(law, noise) if noise else law, size, key=pl.root_key(seed))
+    distribution = mixture_of("E1", target)
+    x, y = growing_sample(pl.FlippedLabels(distribution, noise) if noise else distribution, size, key=pl.root_key(seed))
     trained = train_units(pl.circuits.SamplePatterns(side_by_side(x), y).tables()[1])
     learned = np.where(trained.outputs >= 0, 1.0, -1.0)
     s, labels = np.asarray(gate_values(learned, x), float), np.asarray(y, float)
@@ -163,8 +163,8 @@ def without_layers(n: int, seed: int, noise: float = 0.0) -> dict[str, object]:
     output = least_squares_output(hidden_outputs(layer, s), labels)
     errors = {}
     halves = ("hard", pl.Uniform(target), POINTS), ("easy", pl.distributions.equal_gates(target), 1000)
-    for half, law, count in halves:
-        tested, truth = growing_sample(law, count, key=pl.root_key(seed + 2**20))
+    for half, distribution, count in halves:
+        tested, truth = growing_sample(distribution, count, key=pl.root_key(seed + 2**20))
         hidden = hidden_outputs(layer, np.asarray(gate_values(learned, tested), float))
         errors[f"{half}_error"] = float(np.mean((hidden @ output[:-1] + output[-1]) * truth <= 0))
     return {
@@ -269,10 +269,10 @@ def draw_errors(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     for i, (route, sizes, words) in enumerate(routes):
         rows = table[table.route == route]
         rows = rows if route == "one step" else rows[rows["size"] == rows.n.map({n: size_of(n) for n in sizes})]
-        by_n, mark = rows.groupby("n").hard_error, {"marker": "os"[i], "markersize": 4}
-        axis.plot(sizes, by_n.median()[list(sizes)], label=f"{words}: median", **mark, **ink(i))
-        worst, thin = by_n.apply(nearly_worst)[list(sizes)], {"fillstyle": "none", "linewidth": 0.8, "linestyle": ":"}
-        axis.plot(sizes, worst, label="19th of 20 seeds", color=ink(i)["color"], **mark, **thin)
+        by_n, mark = rows.groupby("n").hard_error, "os"[i]
+        axis.plot(sizes, by_n.median()[list(sizes)], marker=mark, markersize=4, label=f"{words}: median", **ink(i))
+        worst, thin = by_n.apply(nearly_worst)[list(sizes)], {**ink(i), "linestyle": ":", "linewidth": 0.8}
+        axis.plot(sizes, worst, marker=mark, markersize=4, fillstyle="none", label="19th of 20 seeds", **thin)
     axis.axhline(0.5, color="0.5", linewidth=0.8)
     axis.text(settings.staircase[-1], 0.44, "chance", ha="right", va="top", fontsize=7, color="0.4")
     axis.axhline(ERROR, color="0.5", linewidth=0.8, linestyle="--")

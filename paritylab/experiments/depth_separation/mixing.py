@@ -18,7 +18,7 @@ from ...sweep import Call
 from ..base import Claim, Region
 from ..boolean_circuits.shared.drawing import dress, one_panel
 from ..measures import exactly
-from .shared.families import alternating, law_of
+from .shared.families import alternating, mixture_of
 from .shared.fits import power
 from .shared.recovery import as_predicted, measured_size, trials_over
 
@@ -41,7 +41,7 @@ SETTINGS = {
 
 def runs(n: int, shares: tuple[float, ...], trials: int) -> pd.DataFrame:
     """All weights of one n."""
-    return trials_over("share", shares, lambda target, share: law_of("E1", target, share), n, trials)
+    return trials_over("share", shares, lambda target, share: mixture_of("E1", target, share), n, trials)
 
 
 def plan(settings: Settings) -> Iterator[Call]:
@@ -77,7 +77,7 @@ def rows_of(table: pd.DataFrame, n: int, share: float) -> pd.DataFrame:
 
 def predicted(n: int, share: float) -> float:
     target = alternating(n)
-    return predicted_samples(gate_tables(target, law_of("E1", target, float(share))))
+    return predicted_samples(gate_tables(target, mixture_of("E1", target, float(share))))
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:

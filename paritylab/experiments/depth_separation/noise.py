@@ -22,7 +22,7 @@ from ..base import Claim, Region
 from ..boolean_circuits.shared.drawing import dress, shown
 from ..measures import exactly
 from .layerwise import without_layers
-from .shared.families import ERROR, alternating, law_of
+from .shared.families import ERROR, alternating, mixture_of
 from .shared.fits import power
 from .shared.recovery import as_predicted, measured_size, trials_over
 
@@ -45,7 +45,7 @@ SETTINGS = {
 
 
 def noisy(target: pl.GateProduct, rate: float) -> pl.FlippedLabels:
-    return pl.FlippedLabels(law_of("E1", target), rate)
+    return pl.FlippedLabels(mixture_of("E1", target), rate)
 
 
 def runs(n: int, rates: tuple[float, ...], trials: int) -> pd.DataFrame:

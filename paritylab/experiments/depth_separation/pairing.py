@@ -32,10 +32,14 @@ from ...sweep import Call
 from ..base import Claim, Measured, Region
 from ..boolean_circuits.shared.drawing import dress, shown
 from ..measures import exactly, proportion
-from .shared.families import law_of, random_target
+from .shared.families import mixture_of, random_target
 from .shared.recovery import MULTIPLES, as_predicted, measured_size
 
 LABELS = {"labelled": True, "unlabelled": False}
+NEXT_TERMS = (
+    "The factor is 2.03. The tail of the normal law gives log n to leading order only, and at n = 25 the next terms "
+    "still count."
+)
 CONTROL = 4000
 """Examples of the uniform half alone."""
 
@@ -85,7 +89,7 @@ def runs(n: int, trials: int, labelled: bool) -> list[dict[str, object]]:
         target = random_target(n, seed)
         size = predicted(target, labelled)
         sizes = [math.ceil(size * multiple) for multiple in MULTIPLES]
-        x, y = growing_sample(law_of("E1", target), max(sizes), key=pl.root_key(seed))
+        x, y = growing_sample(mixture_of("E1", target), max(sizes), key=pl.root_key(seed))
         order = np.random.default_rng(seed).permutation(n)
         for multiple, count in zip(MULTIPLES, sizes, strict=True):
             found = order[guess(x[:count, :n], x[:count, n:][:, order], y[:count], labelled)] == np.arange(n)
@@ -116,16 +120,12 @@ def plan(settings: Settings) -> Iterator[Call]:
 def claims(settings: Settings) -> Iterator[Claim]:
     """A bootstrap over trials for sizes, Wilson's interval for the control."""
     yield from (found(name, n) for n in settings.sizes for name in LABELS)
-    yield Claim(
-        "growth",
+    statement = (
         "the pairing needs log n examples: squaring n at most doubles what the sign test predicts; the factor "
-        "from n = 25 to 625, with labels",
-        None,
-        Region(1.0, 2.0),
-        lambda table: exactly(predicted(random_target(625, 0), True) / predicted(random_target(25, 0), True)),
-        explanation="The factor is 2.03. The tail of the normal law gives log n to leading order only, and at n = "
-        "25 the next terms still count.",
+        "from n = 25 to 625, with labels"
     )
+    factor = lambda table: exactly(predicted(random_target(625, 0), True) / predicted(random_target(25, 0), True))
+    yield Claim("growth", statement, None, Region(1.0, 2.0), factor, explanation=NEXT_TERMS)
     statement = (
         f"on the uniform half alone {CONTROL:,} labelled examples do not show the pairing (n = 25); the fraction "
         "of pairs found, where chance has 1/25"

@@ -3,7 +3,7 @@
 The prediction is the sign test's: the smallest m at which sum over gates and patterns of Phi(-sqrt(m) signal / sd) is
 0.1, from the exact tables, with lambda = 0. Measured is the sample size at which nine in ten random choices of gates
 are recovered, all n of them. Families E1, E2 with five r, E3 (mean 1 - 1/n), E5 (c = 1/4), E6 (flips 1/(2n)) and
-E7, three n each and one more: from about 100 examples to more than a million. For three laws the test predicts that
+E7, three n each and one more: from about 100 examples to more than a million. For three mixtures the test predicts that
 no sample that anybody draws will do: E4, whose gates are fair and independent; E1 with an even n, whose label is
 constant; and the uniform half alone. There all signals are of size 2^-n.
 """
@@ -11,6 +11,7 @@ constant; and the uniform half alone. There all signals are of size 2^-n.
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,7 @@ from ...sweep import Call
 from ..base import Claim, Measured, Region
 from ..boolean_circuits.shared.drawing import dress, shown
 from ..measures import exactly, fraction
-from .shared.families import alternating, law_of, random_target, signs_of
+from .shared.families import alternating, mixture_of, random_target, signs_of
 from .shared.fits import power
 from .shared.recovery import FACTOR, as_predicted, measured_size, ratio, recovered, trials_of
 
@@ -37,7 +38,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "independent": ("E3", "E5"),
     "far": ("E3",),
 }
-"""Families whose laws are of one kind and share a compiled program."""
+"""Families whose distributions are of one kind and share a compiled program."""
 WORDS = {"E4": "E4: fair independent gates", "even": "E1 with an even n", "hard": "the uniform half alone"}
 HOPELESS_SIZE = 20_000
 MARKS = {"E1": "o", "E6": "s", "E7": "D", "E3": "^", "E5": "v", "E2": "."}
@@ -72,13 +73,13 @@ SETTINGS = {
 
 def runs(families: tuple[str, ...], n: int, trials: int, first: int) -> pd.DataFrame:
     """Trials of some families of one kind."""
-    rows = lambda family: trials_of(functools.partial(law_of, family), n, trials, first)
+    rows = lambda family: trials_of(functools.partial(mixture_of, family), n, trials, first)
     return pd.concat([pd.DataFrame(rows(family)).assign(family=family) for family in families])
 
 
-def hopeless_law(which: str, target: pl.GateProduct) -> AbstractDistribution:
+def hopeless_mixture(which: str, target: pl.GateProduct) -> AbstractDistribution:
     if which != "even":
-        return law_of(which, target)
+        return mixture_of(which, target)
     equal = pl.distributions.SharedSign(np.ones(target.pairs), 0.0)
     return pl.distributions.separation(pl.distributions.EasyHalf(target, equal))
 
@@ -88,10 +89,10 @@ def hopeless(which: str, n: int, trials: int) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for seed in range(trials):
         target = random_target(n, seed)
-        law = hopeless_law(which, target)
-        exact = gate_tables(target, law)
+        distribution = hopeless_mixture(which, target)
+        exact = gate_tables(target, distribution)
         towards = np.sign(exact.correlation)[:, None] * signs_of(target)
-        signals = nested_signals(target, law, [HOPELESS_SIZE], key=pl.root_key(2**20 + seed))
+        signals = nested_signals(target, distribution, [HOPELESS_SIZE], key=pl.root_key(2**20 + seed))
         rows.append(
             {
                 "family": which,
@@ -184,7 +185,7 @@ def rows_of(table: pd.DataFrame, family: str, n: int) -> pd.DataFrame:
 def predicted(family: str, n: int) -> float:
     """What the sign test asks for with alternating gates."""
     target = alternating(int(n))
-    return predicted_samples(gate_tables(target, law_of(family, target)))
+    return predicted_samples(gate_tables(target, mixture_of(family, target)))
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
@@ -201,13 +202,13 @@ def draw_diagonal(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     axis.plot(span, span, color="0.5", linewidth=0.8)
     for i, (kind, mark) in enumerate(MARKS.items()):
         chosen = [case for case in cases(settings) if case[0].split("/")[0] == kind]
-        style = {"fmt": mark, "color": INKS[i], "markersize": 6 if kind == "E2" else 4, "linewidth": 0.8}
+        style: dict[str, Any] = {"fmt": mark, "color": INKS[i], "markersize": 6 if kind == "E2" else 4}
         for place, case in enumerate(chosen):
             rows = rows_of(table, *case)
             (value, (low, high)), size = ratio(rows), float(rows.predicted.median())
             down, up = max(0.0, value - low), max(0.0, high - value) if np.isfinite(high) else 0.0
             label = (f"{kind}, r = 1 to 9" if kind == "E2" else kind) if place == 0 else None
-            axis.errorbar(size, size * value, [[size * down], [size * up]], label=label, **style)
+            axis.errorbar(size, size * value, [[size * down], [size * up]], linewidth=0.8, label=label, **style)
     axis.set(xscale="log", yscale="log", xlim=span, ylim=span, xlabel="predicted by the sign test (examples)")
     dress(axis, ylabel="measured, nine in ten recovered (examples)", legend="upper left")
 

@@ -40,7 +40,7 @@ from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..boolean_circuits.shared.drawing import dress, one_panel
 from ..measures import exactly, largest, share
-from .shared.families import ERROR, law_of, random_target
+from .shared.families import ERROR, mixture_of, random_target
 
 EMBEDDINGS = {"hard-tanh": sharp_embedding, "relu": symmetric_embedding}
 MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -67,7 +67,7 @@ class GateOutputs:
     def __call__(self, key: PRNGKeyArray) -> AbstractDistribution:
         parity = pl.Parity(self.n, support=range(self.n))
         means = pl.targets.random_gate_product(self.n, key=key).ors / 2
-        hard = eqx.tree_at(lambda law: law.mean, pl.Product(parity, 0.0), means)
+        hard = eqx.tree_at(lambda distribution: distribution.mean, pl.Product(parity, 0.0), means)
         return pl.distributions.HeldOut(pl.Mixture([pl.distributions.EqualBits(parity), hard], [0.5, 0.5]), hard)
 
 
@@ -96,9 +96,9 @@ def streamed(n: int, units: str, seeds: int) -> list[dict[str, object]]:
 
     def one(seed: int) -> dict[str, object]:
         target, rng = random_target(n, seed), np.random.default_rng(seed)
-        hard, law = count_law(target, pl.Uniform(target)), count_law(target, law_of("E1", target))
+        hard, distribution = count_law(target, pl.Uniform(target)), count_law(target, mixture_of("E1", target))
         enough = lambda wrong: not wrong[0] and not wrong[-1] and float(hard.probability[wrong].sum()) <= ERROR
-        found = streamed_perceptron(points, labels, law.probability, until=enough, rng=rng, most=10**7)
+        found = streamed_perceptron(points, labels, distribution.probability, until=enough, rng=rng, most=10**7)
         return {"seed": seed, "updates": found.updates, "examples": found.examples}
 
     return [one(seed) for seed in range(seeds)]
@@ -108,7 +108,7 @@ def stepped(n: int, seed: int) -> list[dict[str, object]]:
     """Way (c) at multiples of n^2 examples."""
     target = random_target(n, seed)
     sizes = [round(multiple * n**2) for multiple in MULTIPLES]
-    s, y = _outputs(target, law_of("E1", target), max(sizes), seed)
+    s, y = _outputs(target, mixture_of("E1", target), max(sizes), seed)
     tested, truth = _outputs(target, pl.Uniform(target), 4096, seed + 2**20)
     rows: list[dict[str, object]] = []
     for multiple, size in zip(MULTIPLES, sizes, strict=True):
@@ -120,9 +120,9 @@ def stepped(n: int, seed: int) -> list[dict[str, object]]:
     return rows
 
 
-def _outputs(target: pl.GateProduct, law: AbstractDistribution, size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _outputs(target: pl.GateProduct, half: AbstractDistribution, size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A sample of the gates' outputs, and labels."""
-    x, y = growing_sample(law, size, key=pl.root_key(seed))
+    x, y = growing_sample(half, size, key=pl.root_key(seed))
     first, second, o = x[:, : target.pairs], x[:, target.pairs :], np.asarray(target.ors, np.float32)
     return np.asarray((o * (1 - first * second) + first + second) / 2, float), np.asarray(y, float)
 

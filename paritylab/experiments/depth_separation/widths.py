@@ -117,15 +117,12 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 
 def as_before(pairs: int) -> Claim:
-    return Claim(
-        f"n{pairs}",
+    statement = (
         f"n = {pairs}: the least width with an error of at most 10% on the uniform half, trained or explicit, "
-        "is at most that of a first trial",
-        None,
-        Region(high=float(FOUND_BEFORE[pairs])),
-        lambda found: exactly(found.least[pairs]),
-        explanation=MISSED.get(pairs, ""),
+        "is at most that of a first trial"
     )
+    region, measure = Region(high=float(FOUND_BEFORE[pairs])), lambda found: exactly(found.least[pairs])
+    return Claim(f"n{pairs}", statement, None, region, measure, explanation=MISSED.get(pairs, ""))
 
 
 def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:

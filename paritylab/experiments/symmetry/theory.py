@@ -188,7 +188,7 @@ def drift_ratios(curve: pd.DataFrame) -> pd.DataFrame:
         margin, radius = maximal_margin(symmetric_embedding(int(n)), values).margin, radius_of(int(n))
         step, run = float(run.rate.iloc[0]), run[run.updates > 0]
         recorded = (run[name].to_numpy() for name in ("updates", "moved", "output_norm"))
-        known = {"margin": margin, "radius": radius, "input_radius": math.sqrt(n), "step": step}
+        known: dict[str, Any] = {"margin": margin, "radius": radius, "input_radius": math.sqrt(n), "step": step}
         bound = check_drift(*recorded, **known, radii=run.radius.to_numpy())
         rows.append(
             {

@@ -17,7 +17,7 @@ from ....networks.base import Recipe
 from ....training.plans import Plan
 from .families import FAMILIES
 
-LAWS = (pl.networks.UniformInitialization(), pl.networks.GaussianInitialization(), pl.networks.GlorotInitialization())
+STARTS = (pl.networks.UniformInitialization(), pl.networks.GaussianInitialization(), pl.networks.GlorotInitialization())
 """Where weights may start: U[-c, c] with c = fan-in^-1/2, N(0, 2/fan-in), Glorot's with biases 0."""
 RATES = (3e-4, 1e-3, 3e-3, 1e-2)
 """Adam's rates, which then fall linearly to 0."""
@@ -35,7 +35,7 @@ class RandomSeparation:
     def __call__(self, key: PRNGKeyArray) -> pl.Mixture:
         target = pl.targets.random_gate_product(self.pairs, key=key)
         alone = self.family == "hard"  # then the easy half, any, has no weight
-        easy, share = FAMILIES["E4" if alone else self.family].make(target), 0.0 if alone else 0.5
+        easy, share = FAMILIES["E4" if alone else self.family](target), 0.0 if alone else 0.5
         return pl.Mixture([easy, pl.Uniform(target)], [share, 1 - share])
 
 
@@ -43,9 +43,9 @@ def rates_of(width: int) -> list[float]:
     return [rate if width <= WIDE else rate / 3 for rate in RATES]
 
 
-def shallow(width: int, law: int, activation: Activation = pl.relu) -> pl.MLP:
-    """One hidden layer, with a start from one of the laws."""
-    return pl.MLP(width, activation, pl.networks.ChosenInitialization(LAWS, law))
+def shallow(width: int, start: int, activation: Activation = pl.relu) -> pl.MLP:
+    """One hidden layer, with a start from one of these."""
+    return pl.MLP(width, activation, pl.networks.ChosenInitialization(STARTS, start))
 
 
 def falling(task: RandomSeparation, network: Recipe, *, steps: int, points: int, **options: Any) -> Plan:

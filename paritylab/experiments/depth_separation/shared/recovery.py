@@ -38,12 +38,12 @@ def trials_of(
     rows: list[dict[str, object]] = []
     for seed in range(first, first + trials):
         target = random_target(n, seed)
-        law = make(target)
-        exact = gate_tables(target, law)
+        distribution = make(target)
+        exact = gate_tables(target, distribution)
         predicted = predicted_samples(exact)
         sizes = [math.ceil(predicted * multiple) for multiple in MULTIPLES]
         towards = np.sign(exact.correlation)[:, None] * signs_of(target)
-        found = recovered(nested_signals(target, law, sizes, key=pl.root_key(2**20 + seed)), towards)
+        found = recovered(nested_signals(target, distribution, sizes, key=pl.root_key(2**20 + seed)), towards)
         rows += [
             {"trial": seed, "multiple": multiple, "predicted": predicted, "recovered": bool(each)}
             for multiple, each in zip(MULTIPLES, found, strict=True)
