@@ -132,11 +132,9 @@ def claims(settings: Settings) -> Iterator[Claim]:
     )
     measure = lambda table: largest(random_ones(table, holds=True).error)
     yield Claim("sufficient", statement, 0.0, Region(0.0, 0.0), measure)
-    statement = (
-        "where local correlation fails the label is mostly not learned (the same circuits); the fraction that fail"
-    )
+    words = "where local correlation fails the label is mostly not learned (the same circuits); the fraction that fail"
     measure = lambda table: fraction(random_ones(table, holds=False).error > 1e-12)
-    yield Claim("needed", statement, None, Region(low=0.5), measure)
+    yield Claim("needed", words, None, Region(low=0.5), measure)
     yield from squares_claims(settings)
 
 

@@ -239,8 +239,9 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     figure, axes = panels(2, 2, width=4.4, height=2.9)
     for axis, family in zip(axes[0], FAMILIES, strict=True):
         draw_fractions(axis, table, [case for case in settings.cases if case.family == family], TITLES[family])
-    draw_over_depth(axes[1, 0], sizes(table, settings), "examples for 90% (median)", "measured")
-    draw_over_depth(axes[1, 1], steps(table, settings), "steps of the slowest level (median)", "until saturation")
+    examples, steps = over_depth(table, settings)
+    draw_over_depth(axes[1, 0], examples, "examples for 90% (median)", "measured")
+    draw_over_depth(axes[1, 1], steps, "steps of the slowest level (median)", "until saturation")
     axes[1, 0].set_title("examples")
     axes[1, 1].set_title("steps, from twice the predicted examples")
     return shown("recovery", figure, "Algorithm 1 recovers every gate: from how many examples, in how many steps")
@@ -273,19 +274,12 @@ def draw_over_depth(axis: Axes, rows: pd.DataFrame, words: str, measured: str) -
     dress(axis, legend="upper left", size=6.5, columns=2)
 
 
-def sizes(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Median sizes over circuits."""
-    rows = []
+def over_depth(table: pd.DataFrame, settings: Settings) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Medians over circuits: of sizes of the sample, and of steps of the slowest level until nothing changes."""
+    examples, steps = [], []
     for case in settings.cases:
-        here = rows_of(table, case, 1.0)
-        predicted = float(here.samples.median())
-        size = size_of_most(by_multiple(table, case))
-        rows.append((case.family, case.depth, predicted, size * predicted, float(here.bound.median())))
-    return pd.DataFrame(rows, columns=["family", "depth", "predicted", "measured", "bound"])
-
-
-def steps(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Median steps of the slowest level until nothing changes."""
-    found = [(case, rows_of(table, case, 2.0)) for case in settings.cases]
-    rows = [(case.family, case.depth, float(h.steps.median()), float(h.bound_steps.median())) for case, h in found]
-    return pd.DataFrame(rows, columns=["family", "depth", "measured", "bound"])
+        once, twice = (rows_of(table, case, multiple).median(numeric_only=True) for multiple in (1.0, 2.0))
+        which, size = {"family": case.family, "depth": case.depth}, size_of_most(by_multiple(table, case))
+        examples.append({**which, "predicted": once.samples, "measured": size * once.samples, "bound": once.bound})
+        steps.append({**which, "measured": twice.steps, "bound": twice.bound_steps})
+    return pd.DataFrame(examples), pd.DataFrame(steps)

@@ -83,12 +83,10 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 def printed(form: str, runs: str, end: str, extreme: Callable[[ArrayLike], Measured]) -> Claim:
     fail = (1 - P**2) ** 2
-    statement = (
-        f"with the printed regularizer the label is learned as the constant +1 ({runs}); the {end} error over seeds"
-    )
+    words = f"with the printed regularizer the label is learned as the constant +1 ({runs}); the {end} error over seeds"
     region = Region(fail - 1e-4, fail + 1e-4)
     measure = lambda table: extreme(errors_of(table, form, "printed"))
-    return Claim(f"printed/{form}/{end}", statement, None, region, measure, theory=round(fail, 4))
+    return Claim(f"printed/{form}/{end}", words, None, region, measure, theory=round(fail, 4))
 
 
 def corrected(form: str, runs: str) -> Claim:

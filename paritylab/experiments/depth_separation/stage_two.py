@@ -16,7 +16,7 @@ n^2 at which most seeds have learned. For (d) the error is measured on 8,192 poi
 counts.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ from ...statistics import power_law, quantile
 from ...sweep import Call, Results
 from ...training import streamed_perceptron
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region
+from ..base import Claim, Region
 from ..boolean_circuits.shared.drawing import dress, one_panel
 from ..measures import exactly, largest, share
 from .shared.families import ERROR, mixture_of, random_target
@@ -167,10 +167,11 @@ def claims(settings: Settings) -> Iterator[Claim]:
     both = max(settings.relu)
     updates = lambda data, way: data.units(way).groupby("n").updates.median()[both]
     statement = "(a) makes at most n (n + 1) updates; the largest share of that"
-    measure = lambda data: share_of_bound(data.units("hard-tanh"), lambda n: n * (n + 1))
+    used = lambda runs, bound: largest(runs.updates / runs.n.map(bound))
+    measure = lambda data: used(data.units("hard-tanh"), lambda n: n * (n + 1))
     yield Claim("hard-tanh/bound", statement, None, Region(high=1.0), measure)
     statement = "(b) makes at most R^2 / gamma^2 updates; the largest share"
-    measure = lambda data: share_of_bound(data.units("relu"), bound_of_ramps)
+    measure = lambda data: used(data.units("relu"), bound_of_ramps)
     yield Claim("relu/bound", statement, None, Region(high=1.0), measure)
     statement = f"saturating steps are far better than ramps: median updates of (b) over those of (a) at n = {both}"
     measure = lambda data: exactly(updates(data, "relu") / updates(data, "hard-tanh"))
@@ -197,10 +198,6 @@ def adam(n: int, steps: int) -> Claim:
     )
     measure = lambda data: share(np.isfinite(best(data.times, "adam", n)))
     return Claim(f"adam/n{n}", statement, None, Region(low=0.5), measure)
-
-
-def share_of_bound(runs: pd.DataFrame, bound: Callable[[float], float]) -> Measured:
-    return largest(runs.updates / runs.n.map(bound))
 
 
 def bound_of_ramps(n: float) -> float:

@@ -85,11 +85,9 @@ def claims(settings: Settings) -> Iterator[Claim]:
     statement = f"the margin of parity is 1 / (2 sqrt(4n - 17/6)) (ours, {every}); the largest relative deviation"
     deviation = lambda table: largest((to_parity(parity_of(table)) - 1).abs())
     yield Claim("closed-form", statement, None, Region(high=PROVEN), deviation)
-    statement = (
-        f"no other function has a margin as small as parity's ({every}, random functions); the least ratio to it"
-    )
+    words = f"no other function has a margin as small as parity's ({every}, random functions); the least ratio to it"
     others = lambda table: least(to_parity(table)[table.function == "random"])
-    yield Claim("least", statement, None, Region(low=1.0), others)
+    yield Claim("least", words, None, Region(low=1.0), others)
     statement = (
         f"the explicit separator of Lemmas 2 and 3 is near the best for parity ({every}); the largest ratio of the "
         "exact margin to its margin"

@@ -73,11 +73,9 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 
 def bound(m: int) -> Claim:
-    statement = (
-        f"n = {N}, m = {m}: the error exceeds {promised(m):.3f} with probability at most {DELTA}; fraction of seeds"
-    )
+    words = f"n = {N}, m = {m}: the error exceeds {promised(m):.3f} with probability at most {DELTA}; fraction of seeds"
     measure = lambda data: fraction(data.of(sample=m).true_error > promised(m))
-    return Claim(f"m{m}/bound", statement, None, Region(high=0.1), measure)
+    return Claim(f"m{m}/bound", words, None, Region(high=0.1), measure)
 
 
 def plot(settings: Settings, data: Curves) -> dict[str, Figure]:

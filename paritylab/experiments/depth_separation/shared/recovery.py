@@ -22,6 +22,8 @@ from ...measures import bootstrap
 from .families import random_target, signs_of
 
 MULTIPLES = (0.5, 0.7, 1.0, 1.4, 2.0)
+Made = Callable[..., AbstractDistribution]
+"""A distribution for a target, and for the value of a parameter if it has one."""
 FACTOR = 1.5
 """How far a measured size may be from the prediction."""
 
@@ -31,9 +33,7 @@ def recovered(signals: np.ndarray, towards: np.ndarray) -> np.ndarray:
     return np.all(signals * towards > 0, axis=(1, 2))
 
 
-def trials_of(
-    make: Callable[[pl.GateProduct], AbstractDistribution], n: int, trials: int, first: int = 0
-) -> list[dict[str, object]]:
+def trials_of(make: Made, n: int, trials: int, first: int = 0) -> list[dict[str, object]]:
     """Random gates, each with one sample that is cut off at multiples of its predicted size."""
     rows: list[dict[str, object]] = []
     for seed in range(first, first + trials):
@@ -51,13 +51,7 @@ def trials_of(
     return rows
 
 
-def trials_over(
-    name: str,
-    values: Sequence[float],
-    make: Callable[[pl.GateProduct, float], AbstractDistribution],
-    n: int,
-    trials: int,
-) -> pd.DataFrame:
+def trials_over(name: str, values: Sequence[float], make: Made, n: int, trials: int) -> pd.DataFrame:
     """Trials at several values of a parameter of the distribution, by its name; all of one n share a program."""
     at = lambda value: trials_of(lambda target: make(target, value), n, trials)
     return pd.concat([pd.DataFrame(at(value)).assign(**{name: value}) for value in values])
