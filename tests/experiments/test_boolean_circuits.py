@@ -16,11 +16,11 @@ from paritylab.figures import plot_circuit
 
 
 def test_samples_begin_alike():
-    law = generative(2, 0).law
-    (small, _), (large, labels) = (growing_sample(law, size, key=pl.root_key(3)) for size in (10, 5000))
+    distribution = generative(2, 0).distribution
+    (small, _), (large, labels) = (growing_sample(distribution, size, key=pl.root_key(3)) for size in (10, 5000))
     np.testing.assert_array_equal(small, large[:10])
     assert labels.shape == (5000,)
-    packed, plain = packed_sample(law, 4100, 3), pl.circuits.PackedPatterns.of(large[:4100], labels[:4100])
+    packed, plain = packed_sample(distribution, 4100, 3), pl.circuits.PackedPatterns.of(large[:4100], labels[:4100])
     np.testing.assert_array_equal(packed.inputs, plain.inputs)
     np.testing.assert_array_equal(packed.labels, plain.labels)
 

@@ -10,7 +10,7 @@ from paritylab.experiments.depth_separation import audit, layerwise, pairing, sa
 from paritylab.experiments.depth_separation.shared import recovery
 from paritylab.experiments.depth_separation.shared.families import (
     gate_values,
-    law_of,
+    mixture_of,
     odd_near,
     random_target,
     signals_of_prefixes,
@@ -21,7 +21,7 @@ from paritylab.experiments.depth_separation.shared.families import (
 @pytest.mark.parametrize("family", audit.NAMES)
 def test_the_formulas_by_hand_are_the_closed_forms(family):
     target = random_target(audit.count_of(family, 5), 2)
-    exact = gate_tables(target, law_of(family, target))
+    exact = gate_tables(target, mixture_of(family, target))
     correlation, label, inputs = audit.mixed(family, target)
     np.testing.assert_allclose(exact.correlation, correlation, atol=1e-14)
     np.testing.assert_allclose(exact.input_mean, np.stack([inputs, inputs], axis=1), atol=1e-14)
@@ -61,7 +61,7 @@ def test_the_pairing_is_found_from_enough_examples():
 
 
 def test_runs_recover_more_often_from_more_examples():
-    rows = recovery.trials_of(lambda target: law_of("E1", target), 5, 12)
+    rows = recovery.trials_of(lambda target: mixture_of("E1", target), 5, 12)
     shares = [np.mean([row["recovered"] for row in rows if row["multiple"] == m]) for m in (0.5, 2.0)]
     assert shares[0] < shares[1] == 1.0
     assert not any(row["recovered"] for row in samples.hopeless("hard", 5, 1) if row["predicted"] > 10**9)

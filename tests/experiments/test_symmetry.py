@@ -61,9 +61,9 @@ def test_the_task_labels_points_by_their_number_of_ones(options):
 
 
 def test_the_second_layer_counts_in_units_of_the_step():
-    cell = sgd(SymmetricTask(5), "output", sample=5, power=6, epochs=4, look=2, seeds=1).cells[0]
+    cell = sgd(SymmetricTask(5), "output", sample=5, power=6, epochs=4, every=2, seeds=1).cells[0]
     assert float(cell.loss.beta) == 5**3 and cell.optimizer.rate[""] == 1 and cell.steps == 20
-    both = sgd(SymmetricTask(5), "both", sample=5, power=6, epochs=4, look=2, seeds=1).cells[0]
+    both = sgd(SymmetricTask(5), "both", sample=5, power=6, epochs=4, every=2, seeds=1).cells[0]
     assert float(both.loss.beta) == pytest.approx(5**-3) and both.optimizer.rate[""] == pytest.approx(5**-6)
 
 
@@ -93,7 +93,7 @@ def test_the_interval_of_a_high_quantile_has_its_coverage():
 def test_the_records_by_weight():
     """A short run of both layers: errors by enumeration of the cube, with the engine's own sample."""
     task = SymmetricTask(5, "parity")
-    options = {"sample": 5, "power": 2, "epochs": 4, "look": 2, "seeds": 3}
+    options = {"sample": 5, "power": 2, "epochs": 4, "every": 2, "seeds": 3}
     plan = sgd(task, "output", **options)
     runs = pl.train(
         task, plan.cells[0].network, rate=1.0, loss=plan.cells[0].loss, batch=1, sample=5, seeds=3, steps=20, every=10,

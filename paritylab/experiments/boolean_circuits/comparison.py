@@ -10,7 +10,7 @@ network of one hidden layer with about as many parameters. Learned means no mist
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,13 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...distributions.points import growing_sample
-from ...figures import INKS, panels
+from ...figures import INKS, ink, panels
 from ...networks.base import Recipe
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import fraction
+from .shared.drawing import dress, error_bars, shown
 from .shared.problems import RandomGenerative, generative, safe_width
 
 MULTIPLE = 4
@@ -44,53 +45,34 @@ SETTINGS = {
     "paper": Settings(depths=(2, 3, 4, 5, 6), seeds=50, steps=50_000),
 }
 
-WAYS = {
-    "layerwise": "gates, layerwise (Algorithm 1)",
-    "gates": "gates, end to end",
-    "dense": "dense, end to end",
-}
+WAYS = {"layerwise": "gates, layerwise (Algorithm 1)", "gates": "gates, end to end", "dense": "dense, end to end"}
 
 
 def layerwise(depth: int, seeds: int) -> list[dict[str, object]]:
     """Algorithm 1 on samples."""
     known = [generative(depth, seed) for seed in range(seeds)]
-    patterns = [
-        pl.circuits.SamplePatterns(*growing_sample(each.law, int(MULTIPLE * each.samples), key=pl.root_key(seed)))
-        for seed, each in enumerate(known)
-    ]
-    learned = pl.circuits.learn_circuits(
-        patterns, width=safe_width(2**depth), regularizer=[each.regularizer for each in known]
-    )
-    errors = [
-        float(pl.circuits.follow(each.patterns, found.circuit)[0][0])
-        for each, found in zip(known, learned, strict=True)
-    ]
+    drawn = lambda each, seed: growing_sample(each.distribution, int(MULTIPLE * each.samples), key=pl.root_key(seed))
+    patterns = [pl.circuits.SamplePatterns(*drawn(each, seed)) for seed, each in enumerate(known)]
+    regularizers = [each.regularizer for each in known]
+    learned = pl.circuits.learn_circuits(patterns, width=safe_width(2**depth), regularizer=regularizers)
+    errors = [each.error_of(found.circuit) for each, found in zip(known, learned, strict=True)]
     return [{"seed": seed, "error": error, "learned": error <= 1e-12} for seed, error in enumerate(errors)]
 
 
 def plan(settings: Settings) -> Iterator[Plan | Call]:
+    seeds, steps = settings.seeds, settings.steps
+    how: dict[str, Any] = {"rate": settings.rate, "batch": settings.batch, "optimizer": "adam", "seeds": seeds}
+    recorded: dict[str, Any] = {"steps": steps, "records": pl.training.Recording((pl.FreshError(2048),), steps // 20)}
     for depth in settings.depths:
         n, width = 2**depth, safe_width(2**depth)
         which = {"depth": depth, "seeds": settings.seeds}
         yield Call(layerwise, which, labels={"way": "layerwise", "depth": depth}, seconds=2.0)
         dense = max(1, round(3 * width * (n - 1) / (n + 2)))
-        networks: dict[str, Recipe] = {
-            "gates": pl.networks.NeuralGates(width, scale=1 / math.sqrt(width)),
-            "dense": pl.MLP(dense),
-        }
+        gates = pl.networks.NeuralGates(width, scale=1 / math.sqrt(width))
+        networks: dict[str, Recipe] = {"gates": gates, "dense": pl.MLP(dense)}
         for way, network in networks.items():
-            yield pl.plan(
-                RandomGenerative(n),
-                network,
-                rate=settings.rate,
-                batch=settings.batch,
-                optimizer="adam",
-                seeds=settings.seeds,
-                steps=settings.steps,
-                every=20,
-                records=pl.training.Recording((pl.FreshError(2048),), settings.steps // 20),
-                labels={"way": way, "depth": depth},
-            )
+            labels = {"way": way, "depth": depth}
+            yield pl.plan(RandomGenerative(n), network, every=20, labels=labels, **how, **recorded)
 
 
 class Data(NamedTuple):
@@ -115,22 +97,15 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 
 def claims_at(depth: int, of: str, steps: int) -> Iterator[Claim]:
-    yield Claim(
-        f"d{depth}/layerwise",
-        f"Algorithm 1 learns from {MULTIPLE} times the sign test's size ({of}); the fraction learned",
-        None,
-        Region(low=0.7),
-        lambda data: fraction(data.learned(depth, "layerwise")),
-        theory=1.0,
-    )
-    yield Claim(
-        f"d{depth}/no-worse",
+    statement = f"Algorithm 1 learns from {MULTIPLE} times the sign test's size ({of}); the fraction learned"
+    measure = lambda data: fraction(data.learned(depth, "layerwise"))
+    yield Claim(f"d{depth}/layerwise", statement, None, Region(low=0.7), measure, theory=1.0)
+    statement = (
         f"layerwise training is no worse than training the same network end to end for {steps:,} steps ({of}); the "
-        "difference of the fractions learned",
-        None,
-        Region(low=0.0),
-        lambda data: difference(*(fraction(data.learned(depth, way)) for way in ("layerwise", "gates"))),
+        "difference of the fractions learned"
     )
+    measure = lambda data: difference(*(fraction(data.learned(depth, way)) for way in ("layerwise", "gates")))
+    yield Claim(f"d{depth}/no-worse", statement, None, Region(low=0.0), measure)
 
 
 def difference(one: Measured, other: Measured) -> Measured:
@@ -143,25 +118,21 @@ def difference(one: Measured, other: Measured) -> Measured:
 def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Fractions by depth, and the errors of end-to-end runs over steps."""
     figure, axes = panels(1, 2, width=3.8, height=3.0)
-    axis = axes[0, 0]
+    (left, right), depths = axes[0], settings.depths
     for i, (way, words) in enumerate(WAYS.items()):
-        found = [fraction(data.learned(depth, way)) for depth in settings.depths]
-        heights, ends = np.array([each.value for each in found]), np.array([each.interval for each in found]).T
-        places, bars = np.arange(len(found)) + 0.27 * (i - 1), np.maximum([heights - ends[0], ends[1] - heights], 0)
-        axis.bar(places, heights, 0.25, color=INKS[i], label=words)
-        axis.errorbar(places, heights, bars, fmt="none", color="0.2", capsize=2)
-    axis.set_xticks(range(len(settings.depths)), [str(depth) for depth in settings.depths])
-    axis.set(xlabel="depth of the circuit", ylabel="fraction of circuits learned", ylim=(0, 1.45))
-    axis.legend(fontsize=7, loc="upper left")
-    curves = data.curves[data.curves.depth == settings.depths[-1]]
+        heights, bars = error_bars([fraction(data.learned(depth, way)) for depth in depths])
+        places = np.arange(len(depths)) + 0.27 * (i - 1)
+        left.bar(places, heights, 0.25, color=INKS[i], label=words)
+        left.errorbar(places, heights, bars, fmt="none", color="0.2", capsize=2)
+    left.set_xticks(range(len(depths)), [str(depth) for depth in depths])
+    left.set(xlabel="depth of the circuit", ylabel="fraction of circuits learned", ylim=(0, 1.45))
+    dress(left, legend="upper left")
+    curves = data.curves[data.curves.depth == depths[-1]]
     for i, way in enumerate(("gates", "dense"), start=1):
         errors = curves[curves.way == way].pivot_table(index="step", columns="run", values="fresh_error").ffill()
         errors = errors[errors.index % (settings.steps // 20) == 0]
-        axes[0, 1].plot(errors.index, errors, color=INKS[i], linewidth=0.4, alpha=0.5)
-        mean = errors.mean(axis=1)
-        axes[0, 1].plot(mean.index, mean, color=INKS[i], linestyle=("--", "-.")[i - 1], linewidth=2, label=WAYS[way])
-    axes[0, 1].set(xlabel="step", ylabel="error; thin: runs, thick: their mean", ylim=(-0.01, 0.55))
-    axes[0, 1].set_title(f"depth {settings.depths[-1]}, end to end")
-    axes[0, 1].legend(fontsize=7)
-    figure.suptitle("Random circuits under their generative law", fontsize=11)
-    return {"comparison": figure}
+        right.plot(errors.index, errors, color=INKS[i], linewidth=0.4, alpha=0.5)
+        right.plot(errors.index, errors.mean(axis=1), linewidth=2, label=WAYS[way], **ink(i))
+    right.set(xlabel="step", ylabel="error; thin: runs, thick: their mean", ylim=(-0.01, 0.55))
+    dress(right, title=f"depth {depths[-1]}, end to end", legend="best")
+    return shown("comparison", figure, "Random circuits under their generative law")

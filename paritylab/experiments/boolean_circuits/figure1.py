@@ -15,26 +15,30 @@ at every p, drew that as a failure.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import paritylab as pl
 
-from ...figures import INKS, STYLES, panels
+from ...figures import INKS, ink, panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import fraction, proportion
+from .shared.drawing import dress, error_bars, shown
 
 N, K, WIDTH = 128, 5, 128
 P = 0.6
 TEST = 100_000
 PERFECT, LEARNED = 0.999, 0.95
 """Least accuracies: of a perfect solution, and of a run that counts as having learned in the second panel."""
+RARE = (
+    "Seeds end at 99.66% to 99.83%: all but the pattern of five -1, which has probability 0.0024 at p = 0.7, and is "
+    "rarely seen."
+)
 
 
 @dataclass(frozen=True)
@@ -65,26 +69,15 @@ SETTINGS = {
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
-    def of(k: int, p: float, seeds: range) -> Plan:
-        return pl.plan(
-            pl.Product(pl.Parity(N, support=range(k)), 2 * p - 1),
-            pl.MLP(WIDTH),
-            rate=settings.rate,
-            batch=settings.batch,
-            optimizer="adam",
-            seeds=seeds,
-            steps=settings.steps,
-            every=100,
-            records=pl.training.Recording((pl.FreshError(TEST),), settings.every),
-            lanes=settings.lanes,
-            labels={"p": p, "k": k},
-        )
-
+    how: dict[str, Any] = {"rate": settings.rate, "batch": settings.batch, "optimizer": "adam", "lanes": settings.lanes}
+    recorded: dict[str, Any] = {"records": pl.training.Recording((pl.FreshError(TEST),), settings.every), "every": 100}
     for half in (0, 1):  # of the seeds: two cores get as many long runs as short ones
         for k in settings.degrees:
             for p in (0.5, P, *settings.sweep):
-                seeds = settings.seeds if k == K and p in (0.5, P) else settings.sweep_seeds
-                yield of(k, p, range(seeds)[half * seeds // 2 : (1 + half) * seeds // 2])
+                count = settings.seeds if k == K and p in (0.5, P) else settings.sweep_seeds
+                seeds, labels = range(count)[half * count // 2 : (1 + half) * count // 2], {"p": p, "k": k}
+                task = pl.Product(pl.Parity(N, support=range(k)), 2 * p - 1)
+                yield pl.plan(task, pl.MLP(WIDTH), seeds=seeds, steps=settings.steps, labels=labels, **how, **recorded)
 
 
 class Data(NamedTuple):
@@ -103,46 +96,28 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """Intervals of single accuracies are those of 100,000 points; over seeds the worst is taken."""
     runs = f"n = {N}, k = {K}, {settings.seeds} seeds, {settings.steps:,} steps"
     highest = max(P, *settings.sweep)
-    yield Claim(
-        "biased",
+    statement = (
         f"with p = {P} training converges to a perfect solution ({runs}); the least test accuracy over seeds, on "
-        f"{TEST:,} points",
-        1.0,
-        Region(low=PERFECT),
-        lambda data: tested(float(accuracies(data, P, P).min())),
+        f"{TEST:,} points"
     )
-    yield Claim(
-        "uniform",
+    yield Claim("biased", statement, 1.0, Region(low=PERFECT), lambda data: tested(float(accuracies(data, P, P).min())))
+    statement = (
         f"with p = 0.5 training fails completely ({runs}); the largest distance of a seed's last test accuracy "
-        "from one half",
-        0.5,
-        Region(0.0, 0.01),
-        lambda data: from_chance(accuracies(data, 0.5, 0.5)),
+        "from one half"
     )
-    yield Claim(
-        "transition/below",
+    yield Claim("uniform", statement, 0.5, Region(0.0, 0.01), lambda data: from_chance(accuracies(data, 0.5, 0.5)))
+    statement = (
         f"without bias the parity of {K} bits is not learned; the fraction of seeds at p = 0.5 with an accuracy of "
-        f"at least {LEARNED:.0%}",
-        0.0,
-        Region(high=0.5),
-        lambda data: fraction(accuracies(data, 0.5, 0.5) >= LEARNED),
+        f"at least {LEARNED:.0%}"
     )
-    yield Claim(
-        "transition/above",
-        f"with more bias it is; the same fraction at p = {P} to {highest}",
-        None,
-        Region(low=0.5),
-        lambda data: fraction(accuracies(data, P, 1.0) >= LEARNED),
-    )
-    yield Claim(
-        "transition/perfect",
-        f"and perfectly; the fraction of seeds at p = {highest} with an accuracy of at least {PERFECT:.1%}",
-        None,
-        Region(low=0.5),
-        lambda data: fraction(accuracies(data, highest, highest) >= PERFECT),
-        explanation="Seeds end at 99.66% to 99.83%: all but the pattern of five -1, which has probability 0.0024 at "
-        "p = 0.7, and is rarely seen.",
-    )
+    measure = lambda data: fraction(accuracies(data, 0.5, 0.5) >= LEARNED)
+    yield Claim("transition/below", statement, 0.0, Region(high=0.5), measure)
+    statement = f"with more bias it is; the same fraction at p = {P} to {highest}"
+    measure = lambda data: fraction(accuracies(data, P, 1.0) >= LEARNED)
+    yield Claim("transition/above", statement, None, Region(low=0.5), measure)
+    statement = f"and perfectly; the fraction of seeds at p = {highest} with an accuracy of at least {PERFECT:.1%}"
+    measure = lambda data: fraction(accuracies(data, highest, highest) >= PERFECT)
+    yield Claim("transition/perfect", statement, None, Region(low=0.5), measure, explanation=RARE)
 
 
 def accuracies(data: Data, low: float, high: float) -> "pd.Series[float]":
@@ -169,8 +144,7 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     figure, axes = panels(1, 2, width=3.8, height=3.0)
     draw_curves(axes[0, 0], data.curves, settings.every)
     draw_transition(axes[0, 1], data.last, settings)
-    figure.suptitle(f"Parities on {N} bits: a slight bias makes them learnable", fontsize=11)
-    return {"figure1": figure}
+    return shown("figure1", figure, f"Parities on {N} bits: a slight bias makes them learnable")
 
 
 def draw_curves(axis: Axes, curves: pd.DataFrame, every: int) -> None:
@@ -182,7 +156,7 @@ def draw_curves(axis: Axes, curves: pd.DataFrame, every: int) -> None:
         accuracy = 1 - errors.reindex(errors.index.union(steps)).ffill().loc[steps]
         axis.plot(accuracy.index, accuracy, color=INKS[i], linewidth=0.5, alpha=0.5)
         middle = accuracy.median(axis=1)
-        axis.plot(middle.index, middle, color=INKS[i], linestyle=STYLES[i], linewidth=2, label=words)
+        axis.plot(middle.index, middle, linewidth=2, label=words, **ink(i))
     axis.set(xlabel="step", ylabel="test accuracy", ylim=(0.45, 1.02), title=f"k = {K}: thin lines are seeds")
     axis.legend(loc="center right", fontsize=8)
 
@@ -190,21 +164,8 @@ def draw_curves(axis: Axes, curves: pd.DataFrame, every: int) -> None:
 def draw_transition(axis: Axes, last: pd.DataFrame, settings: Settings) -> None:
     for i, (k, rows) in enumerate(last.groupby("k")):
         probabilities = sorted(rows.p.unique())
-        found = [fraction(rows.accuracy[rows.p == p] >= LEARNED) for p in probabilities]
-        bars = [(value - low, high - value) for value, (low, high) in found]
-        axis.errorbar(
-            probabilities,
-            [each.value for each in found],
-            np.maximum(np.array(bars).T, 0),
-            color=INKS[i % len(INKS)],
-            linestyle=STYLES[i % len(STYLES)],
-            marker="o",
-            markersize=4,
-            capsize=2,
-            linewidth=1.2,
-            elinewidth=0.7,
-            label=f"k = {k}",
-        )
+        values, bars = error_bars([fraction(rows.accuracy[rows.p == p] >= LEARNED) for p in probabilities])
+        style = {"marker": "o", "markersize": 4, "capsize": 2, "linewidth": 1.2, "elinewidth": 0.7, **ink(i)}
+        axis.errorbar(probabilities, values, bars, label=f"k = {k}", **style)
     axis.set(xlabel="p = P[a bit is 1]", ylabel=f"seeds with accuracy ≥ {LEARNED:.0%}", ylim=(-0.05, 1.05))
-    axis.set_title(f"after {settings.steps:,} steps (bars: 95%)")
-    axis.legend(fontsize=8, loc="center left")
+    dress(axis, title=f"after {settings.steps:,} steps (bars: 95%)", legend="center left", size=8)

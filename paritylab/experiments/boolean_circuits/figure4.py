@@ -13,19 +13,20 @@ of the time. The rate is 0.001; pixels are scaled to [-1, 1]; accuracy is that o
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 import paritylab as pl
 
 from ...distributions.images import ImageSet, find_cifar10, made_up_images
-from ...figures import INKS, panels
-from ...statistics import Interval, wilson_interval
+from ...figures import INKS
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
+from ..measures import proportion
+from .shared.drawing import dress, error_bars, one_panel
 
 TEST = 20_000
 PAPER = {"top_5": 0.026, "chance": 0.005}
@@ -56,25 +57,14 @@ def images(made_up: bool) -> ImageSet:
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
-    known = images(settings.made_up)
+    known, seeds, steps = images(settings.made_up), settings.seeds, settings.steps
+    network = pl.networks.PatchScores(settings.widths, len(known.classes))
+    records = pl.training.Recording([pl.training.TopAccuracy(top, TEST) for top in (1, 5)], steps)
+    how: dict[str, Any] = {"rate": 1e-3, "batch": settings.batch, "optimizer": "adam", "loss": pl.training.logistic}
+    how |= {"seeds": seeds, "lanes": seeds, "steps": steps, "records": records}
     for side in settings.sides:
-        yield pl.plan(
-            pl.distributions.RandomPatches(known, side),
-            pl.networks.PatchScores(settings.widths, len(known.classes)),
-            rate=1e-3,
-            batch=settings.batch,
-            optimizer="adam",
-            loss=pl.training.logistic,
-            seeds=settings.seeds,
-            steps=settings.steps,
-            every=100,
-            lanes=settings.seeds,
-            validation=0,
-            records=pl.training.Recording(
-                (pl.training.TopAccuracy(1, TEST), pl.training.TopAccuracy(5, TEST)), settings.steps
-            ),
-            labels={"side": side, "data": known.name},
-        )
+        task, labels = pl.distributions.RandomPatches(known, side), {"side": side, "data": known.name}
+        yield pl.plan(task, network, every=100, validation=0, labels=labels, **how)
 
 
 def read(settings: Settings, results: Results) -> pd.DataFrame:
@@ -90,60 +80,42 @@ def claims(settings: Settings) -> Iterator[Claim]:
     first, last = settings.sides[1], settings.sides[-1]
 
     def over_chance(data: pd.DataFrame, column: str, best: int) -> Measured:
-        by, value = best / len(images(settings.made_up).classes), float(data.loc[3, column])
-        low, high = interval(value, settings)
+        by = best / len(images(settings.made_up).classes)
+        value, (low, high) = accuracy(float(data.loc[3, column]), settings)
         return Measured(value / by, (low / by, high / by))
 
     def gain(data: pd.DataFrame) -> Measured:
-        small, large = (float(data.loc[side, "top_1"]) for side in (first, last))
-        (low_s, high_s), (low_l, high_l) = interval(small, settings), interval(large, settings)
+        ends = (accuracy(float(data.loc[side, "top_1"]), settings) for side in (first, last))
+        (small, (low_s, high_s)), (large, (low_l, high_l)) = ends
         return Measured(large - small, (low_l - high_s, high_l - low_s))
 
-    yield Claim(
-        "3x3/top1",
-        f"a 3 x 3 patch tells something of the class ({on}); top-1 accuracy over chance, {chance:g}",
-        None,
-        Region(low=1.0),
-        lambda data: over_chance(data, "top_1", 1),
-    )
-    yield Claim(
-        "3x3/top5",
-        f"so does its top-5 accuracy ({on}), over chance, {5 * chance:g}; on ImageNet 2.6% over 0.5%",
-        PAPER["top_5"] / PAPER["chance"],
-        Region(low=1.0),
-        lambda data: over_chance(data, "top_5", 5),
-    )
-    yield Claim(
-        "grows",
-        f"larger patches tell more ({on}); top-1 accuracy at {last} x {last} less that at {first} x {first}",
-        None,
-        Region(low=0.0),
-        gain,
-    )
+    statement = f"a 3 x 3 patch tells something of the class ({on}); top-1 accuracy over chance, {chance:g}"
+    yield Claim("3x3/top1", statement, None, Region(low=1.0), lambda data: over_chance(data, "top_1", 1))
+    statement = f"so does its top-5 accuracy ({on}), over chance, {5 * chance:g}; on ImageNet 2.6% over 0.5%"
+    measure = lambda data: over_chance(data, "top_5", 5)
+    yield Claim("3x3/top5", statement, PAPER["top_5"] / PAPER["chance"], Region(low=1.0), measure)
+    statement = f"larger patches tell more ({on}); top-1 accuracy at {last} x {last} less that at {first} x {first}"
+    yield Claim("grows", statement, None, Region(low=0.0), gain)
 
 
-def interval(accuracy: float, settings: Settings) -> Interval:
+def accuracy(value: float, settings: Settings) -> Measured:
     """Patches of one image are alike: as many trials as there are test images, whatever the patches and seeds."""
     trials = min(TEST, len(images(settings.made_up).test.classes))
-    return wilson_interval(round(accuracy * trials), trials)
+    return Measured(value, proportion(round(value * trials), trials).interval)
 
 
 def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
     """Accuracy over the side of the patch, beside chance."""
     known = images(settings.made_up)
-    figure, axes = panels(1, 1, width=5.0, height=3.3)
-    axis = axes[0, 0]
-    for i, (column, words) in enumerate((("top_5", "top 5"), ("top_1", "top 1"))):
-        values = found[column]
-        ends = np.array([interval(value, settings) for value in values]).T
-        axis.errorbar(
-            values.index, 100 * values, 100 * np.abs(ends - values.to_numpy()), fmt="so"[i] + "-", color=INKS[i],
-            markersize=4, linewidth=1, label=words,
-        )  # fmt: skip
-        chance = 100 * (5 if i == 0 else 1) / len(known.classes)
+    figure, axis = one_panel(width=5.0, height=3.3)
+    for i, (column, words, best) in enumerate((("top_5", "top 5", 5), ("top_1", "top 1", 1))):
+        values, bars = error_bars([accuracy(value, settings) for value in found[column]])
+        style: dict[str, Any] = {"fmt": "so"[i] + "-", "color": INKS[i], "markersize": 4, "linewidth": 1}
+        axis.errorbar(found.index, 100 * values, 100 * bars, label=words, **style)
+        chance = 100 * best / len(known.classes)
         axis.axhline(chance, color=INKS[i], linewidth=0.8, linestyle=":", label=f"{words}, by chance")
     axis.set_xticks(settings.sides)
     axis.set(xlabel="side of the patch (pixels)", ylabel="accuracy on test images (%)", ylim=(0, 100))
-    axis.set_title(f"The class of an image from one random patch, {settings.steps:,} steps\nData: {known.name}")
-    axis.legend(fontsize=8, ncols=2, loc="upper left")
+    title = f"The class of an image from one random patch, {settings.steps:,} steps\nData: {known.name}"
+    dress(axis, title=title, legend="upper left", size=8, columns=2)
     return {"figure4": figure}

@@ -3,8 +3,9 @@
 Every level of a random AND/OR/NAND/NOR circuit of depth 3 under its generative distribution, with the inputs
 of the level flipped by random signs as Lemma 14 allows. Constants as corrected: the gradient
 at a pattern is 4 v_l / n_i E[(lambda - y) 1{p}], the threshold of the set A_t is 8 eta / n_i, and A_t asks that -p
-does not occur, not that it does. The rate is n_i / (32 k), the largest that Lemma 22 allows. Every step is looked
-at, for longer than it takes until nothing changes any more; Lemma 16 on fresh tables of samples, which are multinomial.
+does not occur, not that it does. The rate is n_i / (32 k), the largest that Lemma 22 allows. Every step is
+checked, for longer than it takes until nothing changes any more; Lemma 16 on fresh tables of samples, which are
+multinomial.
 """
 
 import math
@@ -24,6 +25,7 @@ from ...sweep import Call
 from ...targets.gates import PATTERNS
 from ..base import Claim, Region
 from ..measures import exactly, largest, least, proportion
+from .shared.drawing import dress, shown
 from .shared.problems import Problem, generative, problem, safe_width
 
 DEPTH, DELTA = 3, 0.1
@@ -35,7 +37,7 @@ class Settings:
     circuits: int
     resamples: int = 2000
     longest: int = 6000
-    """Steps that are looked at one by one."""
+    """Steps that are checked one by one."""
 
 
 SETTINGS = {"quick": Settings(circuits=2), "paper": Settings(circuits=20, resamples=10_000, longest=40_000)}
@@ -59,7 +61,7 @@ def flipped(table: np.ndarray, flips: np.ndarray) -> np.ndarray:
 
 
 def along(seed: int, level: int, longest: int) -> dict[str, object]:
-    """One level of one circuit, looked at after every step."""
+    """One level of one circuit, checked after every step."""
     known = generative(DEPTH, seed)
     gates, width = 2**level, safe_width(2**DEPTH)
     flips = np.random.default_rng(seed).choice([-1, 1], (gates, 2))
@@ -110,12 +112,8 @@ def resampled(seed: int, resamples: int) -> dict[str, object]:
     drifts = pl.circuits.drift(up + down, up - down, known.regularizer)
     exact = drifts_of(known, DEPTH - 1)[0]
     off = np.max(np.abs(drifts - exact), axis=1) * 4 * math.sqrt(2) * 4 / size  # over epsilon Delta / (4 sqrt(2) n_i)
-    return {
-        "lemma16": int(np.sum(off > 1)),
-        "resamples": resamples,
-        "largest_off": float(off.max()),
-        "samples": samples,
-    }
+    bad, most = int(np.sum(off > 1)), float(off.max())
+    return {"lemma16": bad, "resamples": resamples, "largest_off": most, "samples": samples}
 
 
 def printed() -> dict[str, object]:
@@ -142,63 +140,48 @@ def claims(settings: Settings) -> Iterator[Claim]:
         statement = f"{words} ({runs}); the number of exceptions"
         return Claim(name, statement, 0.0, Region(0.0, 0.0), lambda table: exactly(table[name].sum()))
 
-    yield Claim(
-        "lemma15",
+    statement = (
         f"the gradient at every pattern points the right way by more than epsilon Delta / (sqrt(2) n_i) ({runs}); "
-        "the least ratio",
-        "above 1",
-        Region(low=1.0),
-        lambda table: least(table.lemma15.dropna()),
+        "the least ratio"
     )
-    yield Claim(
-        "lemma15/printed",
+    yield Claim("lemma15", statement, "above 1", Region(low=1.0), lambda table: least(table.lemma15.dropna()))
+    statement = (
         "with the printed regularizer it points the wrong way at some pattern where E[y] > 0 "
-        "((x1 AND x2) OR (x3 AND x4), p = 0.632); the least ratio",
-        "above 1",
-        Region(high=0.0),
-        lambda table: exactly(table.printed.dropna().iloc[0]),
+        "((x1 AND x2) OR (x3 AND x4), p = 0.632); the least ratio"
     )
-    yield Claim(
-        "lemma16",
+    measure = lambda table: exactly(table.printed.dropna().iloc[0])
+    yield Claim("lemma15/printed", statement, "above 1", Region(high=0.0), measure)
+    statement = (
         "a sample of the theorem's size gives the gradient to epsilon Delta / (4 sqrt(2) n_i) but with "
-        f"probability {DELTA}; the fraction of samples that do not",
-        f"at most {DELTA}",
-        Region(high=DELTA),
-        lambda table: proportion(int(table.lemma16.sum()), int(table.resamples.sum())),
+        f"probability {DELTA}; the fraction of samples that do not"
     )
+    measure = lambda table: proportion(int(table.lemma16.sum()), int(table.resamples.sum()))
+    yield Claim("lemma16", statement, f"at most {DELTA}", Region(high=DELTA), measure)
     yield without_exception("lemma18", "what is in A_t stays in it")
     yield without_exception("lemma19", "units outside A_t move in the right direction at every step")
     yield without_exception("corollary20", "units outside A_t are further in the right direction than at the start")
     yield without_exception(
         "lemma21", "each pattern has a unit that grows by eta epsilon Delta / (2 sqrt(2) n_i) a step"
     )
-    yield Claim(
-        "lemma22",
+    statement = (
         f"every gate is right after 6 n_i / (sqrt(2) eta epsilon Delta) steps ({runs}); the largest fraction of "
-        "them that was used",
-        "at most 1",
-        Region(0.0, 1.0),
-        lambda table: largest(table.lemma22.dropna()),
+        "them that was used"
     )
+    yield Claim("lemma22", statement, "at most 1", Region(0.0, 1.0), lambda table: largest(table.lemma22.dropna()))
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """How much room the lemmas leave."""
-    runs = table[table.lemma15.notna()]
     figure, axes = panels(1, 2, width=3.4, height=2.7)
-    for axis, (name, words, line) in zip(
-        axes[0],
-        (
-            ("lemma15", "gradient / Lemma 15's bound", "Lemma 15: at least 1"),
-            ("lemma22", "steps used / Lemma 22's bound", "Lemma 22: at most 1"),
-        ),
-        strict=True,
-    ):
-        for level, rows in runs.groupby("level"):
+    lemmas = (
+        ("lemma15", "gradient / Lemma 15's bound", "Lemma 15: at least 1"),
+        ("lemma22", "steps used / Lemma 22's bound", "Lemma 22: at most 1"),
+    )
+    for axis, (name, words, line) in zip(axes[0], lemmas, strict=True):
+        for level, rows in table[table.lemma15.notna()].groupby("level"):
             axis.plot(np.full(len(rows), level), rows[name], "o", color=INKS[0], markersize=4)
         axis.axhline(1, color=INKS[1], linewidth=1, linestyle="--", label=line)
         axis.set(yscale="log", xlabel="level (0 is the label)", ylabel=words)
         axis.set_xticks(range(DEPTH))
-        axis.legend(fontsize=8, loc="best")
-    figure.suptitle("The proof of Theorem 4 along runs", fontsize=11)
-    return {"lemmas": figure}
+        dress(axis, legend="best", size=8)
+    return shown("lemmas", figure, "The proof of Theorem 4 along runs")

@@ -27,6 +27,7 @@ from ...figures import INKS, ink, panels
 from ...sweep import Call
 from ..base import Claim, Region
 from ..measures import largest, least
+from .shared.drawing import dress, shown
 from .shared.problems import biased_parity, safe_width
 
 XI = 0.2
@@ -50,9 +51,7 @@ def learn(depth: int, problems: int) -> list[dict[str, object]]:
     width = safe_width(2**depth, 1e-4)
     bound = layerwise_circuit(2**depth, correlation=(2 * XI) ** depth, pattern=XI**2, failure=0.1)
     learned = pl.circuits.learn_circuits(
-        [each.patterns for each in known],
-        width=width,
-        regularizer=[each.regularizer for each in known],
+        [each.patterns for each in known], width=width, regularizer=[each.regularizer for each in known]
     )
     rows: list[dict[str, object]] = []
     for each, found in zip(known, learned, strict=True):
@@ -62,7 +61,7 @@ def learn(depth: int, problems: int) -> list[dict[str, object]]:
                 "n": 2**depth,
                 "slack_over_bound": each.slack / (2 * XI) ** depth,
                 "least_chance": float(np.minimum(up, 1 - up).min()),
-                "error": float(pl.circuits.follow(each.patterns, found.circuit)[0][0]),
+                "error": each.error_of(found.circuit),
                 "steps": max(found.steps),
                 "samples": each.samples,
                 "theorem_samples": bound.value,
@@ -80,57 +79,32 @@ def plan(settings: Settings) -> Iterator[Call]:
 def claims(settings: Settings) -> Iterator[Claim]:
     """Exact but for the choice of problems."""
     sizes = f"n = {2 ** settings.depths[0]} to {2 ** settings.depths[-1]}, {settings.problems} random problems each"
-    yield Claim(
-        "lemma6/slack",
-        f"every gate that is not constant has |c| - |E[y]| >= (2 xi)^k ({sizes}); the least ratio to that",
-        "at least 1",
-        Region(low=1.0),
-        lambda table: least(table.slack_over_bound),
-    )
-    yield Claim(
-        "lemma6/chance",
-        f"such a gate is 1 with probability in (xi, 1 - xi) ({sizes}); the least distance from 0 and 1",
-        f"above {XI}",
-        Region(low=XI),
-        lambda table: least(table.least_chance),
-    )
-    yield Claim(
-        "learns",
-        f"Algorithm 1 learns all of them, population form ({sizes}); the largest error",
-        0.0,
-        Region(0, 0),
-        lambda table: largest(table.error),
-    )
-    yield Claim(
-        "samples",
+    statement = f"every gate that is not constant has |c| - |E[y]| >= (2 xi)^k ({sizes}); the least ratio to that"
+    yield Claim("lemma6/slack", statement, "at least 1", Region(low=1.0), lambda table: least(table.slack_over_bound))
+    statement = f"such a gate is 1 with probability in (xi, 1 - xi) ({sizes}); the least distance from 0 and 1"
+    yield Claim("lemma6/chance", statement, f"above {XI}", Region(low=XI), lambda table: least(table.least_chance))
+    statement = f"Algorithm 1 learns all of them, population form ({sizes}); the largest error"
+    yield Claim("learns", statement, 0.0, Region(0, 0), lambda table: largest(table.error))
+    statement = (
         f"no more examples are needed than Theorem 4 has, a power of n ({sizes}); the largest ratio of the sign "
-        "test's size to the theorem's",
-        "at most 1",
-        Region(0.0, 1.0),
-        lambda table: largest(table.samples / table.theorem_samples),
+        "test's size to the theorem's"
     )
-    yield Claim(
-        "steps",
-        f"nor more steps of a level, a power of n too ({sizes}); the largest ratio of steps to the theorem's",
-        "at most 1",
-        Region(0.0, 1.0),
-        lambda table: largest(table.steps / table.theorem_steps),
-    )
+    measure = lambda table: largest(table.samples / table.theorem_samples)
+    yield Claim("samples", statement, "at most 1", Region(0.0, 1.0), measure)
+    statement = f"nor more steps of a level, a power of n too ({sizes}); the largest ratio of steps to the theorem's"
+    measure = lambda table: largest(table.steps / table.theorem_steps)
+    yield Claim("steps", statement, "at most 1", Region(0.0, 1.0), measure)
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Examples and steps over n."""
     figure, axes = panels(1, 2, width=3.6, height=2.9)
-    for axis, (name, words) in zip(
-        axes[0], (("samples", "examples"), ("steps", "steps of the slowest level")), strict=True
-    ):
+    ticks = [2**depth for depth in settings.depths]
+    names = {"samples": "examples", "steps": "steps of the slowest level"}
+    for axis, (name, words) in zip(axes[0], names.items(), strict=True):
         draw(axis, table, name)
-        axis.set(xscale="log", yscale="log", xlabel="n", ylabel=words)
-        axis.set_xticks([2**depth for depth in settings.depths], [str(2**depth) for depth in settings.depths])
-        axis.minorticks_off()
-        axis.legend(fontsize=7, loc="upper left")
-    figure.suptitle("Parities of log n bits of n, biased bits: polynomial in n", fontsize=11)
-    return {"log-parity": figure}
+        dress(axis, xscale="log", yscale="log", xlabel="n", ylabel=words, ticks=ticks, legend="upper left")
+    return shown("log-parity", figure, "Parities of log n bits of n, biased bits: polynomial in n")
 
 
 def draw(axis: Axes, table: pd.DataFrame, name: str) -> None:

@@ -14,6 +14,7 @@ alone, with a head of its own, has no gradient at all (`hidden-progress/countere
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,16 +30,13 @@ from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..hidden_progress.counterexample import enumerated
 from ..measures import fraction, largest, least, proportion
+from .shared.drawing import dress, shown
 from .shared.problems import problem, safe_width
 
 PARITIES = ((8, 3), (16, 4), (64, 6))
 BIAS = 0.2
 DEPTH = 3
-BOTH = tuple(
-    name
-    for name in pl.targets.GATES
-    if name not in ("TRUE", "FALSE") and name[-5:] != "FIRST" and name[-6:] != "SECOND"
-)
+BOTH = tuple(name for name in pl.targets.GATES if not name.endswith(("TRUE", "FALSE", "FIRST", "SECOND")))
 """The gates that depend on both inputs; the paper takes others out of a circuit beforehand."""
 SQUARES_N, SQUARES_K, SQUARES_STEPS = 10, 4, 20_000
 RATE, BATCH = 0.01, 32
@@ -66,29 +64,22 @@ def parity(n: int, k: int, mean: float, seeds: int) -> list[dict[str, object]]:
     regularizer = known.regularizer if known.slack > 0 else 0.1  # any lambda > 0: there is no Delta to take it from
     learned = pl.circuits.learn_circuits([known.patterns] * seeds, width=safe_width(n), regularizer=regularizer)
     rows: list[dict[str, object]] = []
-    below = known.matters & (np.abs(known.tables.correlation) < 1 - 1e-9)
+    below, verdict = known.matters & (np.abs(known.tables.correlation) < 1 - 1e-9), audit(circuit, known.tables).verdict
     for seed, each in enumerate(learned):
         mistakes, recovered = pl.circuits.follow(known.patterns, each.circuit)
         outputs = np.concatenate([trained.outputs for trained in reversed(each.trained)])
         occurs = np.concatenate(each.occurs[::-1])  # a gate above a constant one sees fewer patterns
         constant = np.where(occurs, outputs, -np.inf).max(axis=1) == np.where(occurs, outputs, np.inf).min(axis=1)
-        rows.append(
-            {
-                "seed": seed,
-                "error": float(mistakes[0]),
-                "collapsed": float(constant[below].mean()),
-                "recovered_share": float(recovered[known.matters].mean()),
-                "verdict": audit(circuit, known.tables).verdict,
-            }
-        )
+        shares = {"collapsed": constant[below].mean(), "recovered_share": recovered[known.matters].mean()}
+        shares = {name: float(share) for name, share in shares.items()}
+        rows.append({"seed": seed, "error": float(mistakes[0]), **shares, "verdict": verdict})
     return rows
 
 
 def random_circuits(first: int, circuits: int) -> list[dict[str, object]]:
     """Random circuits under random product distributions, audited and learned."""
-    chance = np.random.default_rng(first)
+    chance, known = np.random.default_rng(first), []
     rows: list[dict[str, object]] = []
-    known = []
     for number in range(first, first + circuits):
         circuit = pl.targets.random_circuit(2**DEPTH, BOTH, key=pl.root_key(number))
         mean = chance.uniform(-0.8, 0.8, circuit.n)
@@ -99,8 +90,8 @@ def random_circuits(first: int, circuits: int) -> list[dict[str, object]]:
             tables = np.asarray(circuit.tables).copy()
             tables[0] *= -1
             circuit = pl.TreeCircuit(circuit.n, tables)
-        law = pl.Product(circuit, mean)
-        found, each = audit(circuit, law), problem(circuit, law)
+        distribution = pl.Product(circuit, mean)
+        found, each = audit(circuit, distribution), problem(circuit, distribution)
         known.append(each)
         holds = found.property_1 and found.property_2
         rows.append({"circuit": number, "slack": found.slack, "holds": holds, "label_mean": abs(label)})
@@ -111,7 +102,7 @@ def random_circuits(first: int, circuits: int) -> list[dict[str, object]]:
         seeds=[int(row["circuit"]) for row in rows],  # type: ignore[call-overload]
     )
     for row, each, result in zip(rows, known, learned, strict=True):
-        row["error"] = float(pl.circuits.follow(each.patterns, result.circuit)[0][0])
+        row["error"] = each.error_of(result.circuit)
         row["baseline"] = (1 - float(row["label_mean"])) / 2  # type: ignore[arg-type]
     return rows
 
@@ -125,94 +116,64 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
         yield Call(random_circuits, {"first": part * each, "circuits": each}, seconds=3.0)
     exact = {"layers": 2, "n": SQUARES_N, "k": SQUARES_K, "draws": settings.draws}
     yield Call(enumerated, exact, labels={"way": "gradient"}, seconds=1.0)
+    bits = pl.Uniform(pl.Parity(SQUARES_N, support=range(SQUARES_K)))
+    how: dict[str, Any] = {"rate": RATE, "batch": BATCH, "seeds": settings.squares, "steps": SQUARES_STEPS}
     for way, (widths, _) in WAYS.items():
-        yield pl.plan(
-            pl.Uniform(pl.Parity(SQUARES_N, support=range(SQUARES_K))),
-            pl.MLP(widths, pl.networks.square),
-            rate=RATE,
-            batch=BATCH,
-            seeds=settings.squares,
-            steps=SQUARES_STEPS,
-            labels={"way": way},
-        )
+        yield pl.plan(bits, pl.MLP(widths, pl.networks.square), labels={"way": way}, **how)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
     """Exact, but for fractions."""
     for n, k in PARITIES:
         yield from parity_claims(n, k, settings.seeds)
-    yield Claim(
-        "sufficient",
+    statement = (
         f"where properties 1 and 2 hold, the population form learns the label exactly ({settings.circuits} random "
-        "circuits under random product distributions, n = 8); the largest error among them",
-        0.0,
-        Region(0.0, 0.0),
-        lambda table: largest(random_ones(table, holds=True).error),
+        "circuits under random product distributions, n = 8); the largest error among them"
     )
-    yield Claim(
-        "needed",
-        "where local correlation fails the label is mostly not learned (the same circuits); the fraction that fail",
-        None,
-        Region(low=0.5),
-        lambda table: fraction(random_ones(table, holds=False).error > 1e-12),
-    )
+    measure = lambda table: largest(random_ones(table, holds=True).error)
+    yield Claim("sufficient", statement, 0.0, Region(0.0, 0.0), measure)
+    words = "where local correlation fails the label is mostly not learned (the same circuits); the fraction that fail"
+    measure = lambda table: fraction(random_ones(table, holds=False).error > 1e-12)
+    yield Claim("needed", words, None, Region(low=0.5), measure)
     yield from squares_claims(settings)
 
 
 def parity_claims(n: int, k: int, seeds: int) -> Iterator[Claim]:
     of = lambda table, mean: table[(table.n == n) & (table.k == k) & (table["mean"] == mean)]
-    yield Claim(
-        f"uniform/n{n}-k{k}/error",
-        f"Algorithm 1 does not learn the parity of {k} of {n} uniform bits ({seeds} seeds); the least error",
-        None,
-        Region(0.5, 0.5),
-        lambda table: least(of(table, 0.0).error),
-        theory=0.5,
-    )
-    yield Claim(
-        f"uniform/n{n}-k{k}/collapse",
+    statement = f"Algorithm 1 does not learn the parity of {k} of {n} uniform bits ({seeds} seeds); the least error"
+    measure = lambda table: least(of(table, 0.0).error)
+    yield Claim(f"uniform/n{n}-k{k}/error", statement, None, Region(0.5, 0.5), measure, theory=0.5)
+    statement = (
         f"every gate without correlation gives a constant (parity of {k} of {n} uniform bits); the least "
-        "fraction of influential gates below the top that do",
-        1.0,
-        Region(1.0, 1.0),
-        lambda table: least(of(table, 0.0).collapsed),
+        "fraction of influential gates below the top that do"
     )
-    yield Claim(
-        f"biased/n{n}-k{k}/error",
-        f"with p = {(1 + BIAS) / 2} for every bit it learns the same parity; the largest error",
-        0.0,
-        Region(0.0, 0.0),
-        lambda table: largest(of(table, BIAS).error),
-    )
+    measure = lambda table: least(of(table, 0.0).collapsed)
+    yield Claim(f"uniform/n{n}-k{k}/collapse", statement, 1.0, Region(1.0, 1.0), measure)
+    statement = f"with p = {(1 + BIAS) / 2} for every bit it learns the same parity; the largest error"
+    measure = lambda table: largest(of(table, BIAS).error)
+    yield Claim(f"biased/n{n}-k{k}/error", statement, 0.0, Region(0.0, 0.0), measure)
 
 
 def squares_claims(settings: Settings) -> Iterator[Claim]:
     """The counter-example of hidden-progress, Appendix C.7, with the acceptance regions that it has there."""
     of = f"networks of squares, parity of {SQUARES_K} of {SQUARES_N} uniform bits"
-    yield Claim(
-        "squares/gradient",
+    statement = (
         f"a first layer with a head of its own has no gradient ({of}, {settings.draws} random ones, all points);"
-        " the largest entry of its population gradient",
-        0.0,
-        Region(0.0, 0.0),
-        lambda table: largest(table[table.way == "gradient"].alone),
+        " the largest entry of its population gradient"
     )
-    yield Claim(
-        "squares/alone",
+    measure = lambda table: largest(table[table.way == "gradient"].alone)
+    yield Claim("squares/gradient", statement, 0.0, Region(0.0, 0.0), measure)
+    statement = (
         f"so greedy layerwise training fails ({of}, {SQUARES_STEPS:,} steps); the fraction of {settings.squares} "
-        "seeds that learn",
-        0.0,
-        Region(high=0.1),
-        lambda table: learned(table, "alone"),
+        "seeds that learn"
     )
-    yield Claim(
-        "squares/together",
+    yield Claim("squares/alone", statement, 0.0, Region(high=0.1), lambda table: learned(table, "alone"))
+    statement = (
         f"while three layers learn it end to end ({of}, {SQUARES_STEPS:,} steps); the fraction of "
-        f"{settings.squares} seeds",
-        1.0,
-        Region(low=proportion(10, 10).interval[0]),  # the paper's ten seeds
-        lambda table: learned(table, "together"),
+        f"{settings.squares} seeds"
     )
+    region = Region(low=proportion(10, 10).interval[0])  # the paper's ten seeds
+    yield Claim("squares/together", statement, 1.0, region, lambda table: learned(table, "together"))
 
 
 def random_ones(table: pd.DataFrame, holds: bool) -> pd.DataFrame:
@@ -230,17 +191,15 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Errors of parities, of random circuits over their slack, and what networks of squares learn."""
     figure, axes = panels(1, 3, width=3.6, height=3.1)
     draw_parities(axes[0, 0], table)
-    axis = axes[0, 1]
+    axis, drawn = axes[0, 1], table.circuit.notna().sum()
     for i, (holds, words) in enumerate(((True, "the theorem's assumptions hold"), (False, "they fail"))):
         rows = random_ones(table, holds)
         axis.plot(rows.slack, rows.error, "os"[i], color=INKS[i], markersize=3, alpha=0.6, label=words)
     axis.axvline(0, color="0.7", linewidth=0.8)
     axis.set(xlabel="Δ: least |correlation| of a gate − |E[y]|", ylabel="error of Algorithm 1", ylim=(-0.02, 0.55))
-    axis.set_title(f"{table.circuit.notna().sum()} random circuits on 8 bits, product laws")
-    axis.legend(fontsize=8, loc="upper right")
+    dress(axis, title=f"{drawn} random circuits on 8 bits, product laws", legend="upper right", size=8)
     draw_squares(axes[0, 2], table)
-    figure.suptitle("Local correlation decides what greedy layerwise training learns", fontsize=11)
-    return {"necessity": figure}
+    return shown("necessity", figure, "Local correlation decides what greedy layerwise training learns")
 
 
 def draw_squares(axis: Axes, table: pd.DataFrame) -> None:

@@ -27,13 +27,14 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...bounds import layerwise_circuit
-from ...circuits.gate_training import default_rate
+from ...circuits.gate_training import Method, default_rate
 from ...cube import cube
 from ...figures import INKS, panels
 from ...statistics import size_for
 from ...sweep import Call
 from ..base import Claim, Region, within_factor
 from ..measures import bootstrap, exactly, fraction
+from .shared.drawing import dress, shown
 from .shared.problems import FAMILIES, Problem, generative, packed_sample, safe_width, wrong_points
 
 MULTIPLES = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)
@@ -94,33 +95,25 @@ def runs(family: str, depth: int, trials: int, first: int) -> list[dict[str, obj
     known = [FAMILIES[family](depth, seed) for seed in range(first, first + trials)]
     most = max(each.samples for each in known) * max(MULTIPLES)
     together = max(1, int(TOGETHER / (most * 2**depth)))
-    rows = []
-    for start in range(0, trials, together):
-        rows += _rows(known[start : start + together], depth, first + start)
-    return rows
+    parts = (_rows(known[start : start + together], depth, first + start) for start in range(0, trials, together))
+    return [row for part in parts for row in part]
 
 
 def _rows(known: list[Problem], depth: int, first: int) -> list[dict[str, object]]:
-    patterns, sizes = [], []
+    patterns, sizes, count = [], [], len(MULTIPLES)
     for number, each in enumerate(known):
         sizes.append([math.ceil(each.samples * multiple) for multiple in MULTIPLES])
-        drawn = packed_sample(each.law, max(sizes[-1]), first + number)
+        drawn = packed_sample(each.distribution, max(sizes[-1]), first + number)
         patterns += [drawn.first(size) for size in sizes[-1]]
-    width = safe_width(2**depth)
-    learned = pl.circuits.learn_circuits(
-        patterns,
-        width=width,
-        regularizer=[each.regularizer for each in known for _ in MULTIPLES],
-        seeds=[
-            (first + number) * len(MULTIPLES) + place for number in range(len(known)) for place in range(len(MULTIPLES))
-        ],
-    )
+    width, seeds = safe_width(2**depth), [*range(first * count, (first + len(known)) * count)]
+    regularizers = [each.regularizer for each in known for _ in MULTIPLES]
+    learned = pl.circuits.learn_circuits(patterns, width=width, regularizer=regularizers, seeds=seeds)
     points = _points(2**depth)
     rows: list[dict[str, object]] = []
     for number, each in enumerate(known):
         bound = layerwise_circuit(2**depth, correlation=min(each.slack, 0.499), pattern=each.least, failure=0.1)
         for place, multiple in enumerate(MULTIPLES):
-            found = learned[number * len(MULTIPLES) + place]
+            found = learned[number * count + place]
             mistakes, recovered = pl.circuits.follow(each.patterns, found.circuit)
             row: dict[str, object] = {
                 "circuit": first + number,
@@ -144,17 +137,12 @@ def _points(n: int) -> pl.circuits.PackedPatterns:
     return pl.circuits.PackedPatterns.of(drawn.astype(np.float32), np.ones(len(drawn), np.float32))
 
 
-def deepest(depth: int, method: str) -> dict[str, object]:
+def deepest(depth: int, method: Method) -> dict[str, object]:
     """The population form once, at a large depth, with the time that it takes."""
-    known = generative(depth, 0)
-    width = safe_width(2**depth)
+    known, width = generative(depth, 0), safe_width(2**depth)
+    patterns, strength = [known.patterns], known.regularizer
     started = time.perf_counter()
-    (found,) = pl.circuits.learn_circuits(
-        [known.patterns],
-        width=width,
-        regularizer=known.regularizer,
-        method=method,  # type: ignore[arg-type]
-    )
+    (found,) = pl.circuits.learn_circuits(patterns, width=width, regularizer=strength, method=method)
     seconds = time.perf_counter() - started
     mistakes, recovered = pl.circuits.follow(known.patterns, found.circuit)
     return {
@@ -180,30 +168,20 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """Recovery at four times the predicted size, the size at which nine in ten recover, and depth 12."""
     for case in settings.cases:
         yield from case_claims(case)
-    yield Claim(
-        "points",
+    statement = (
         "whatever counts as recovered at four times the predicted size agrees with its circuit on the whole cube "
-        f"(n <= 16) or on {POINTS:,} uniform points; the number of points where it does not",
-        None,
-        Region(0.0, 0.0),
-        lambda table: exactly(table[table.recovered == True].wrong_points.sum()),  # noqa: E712 (objects)
-        theory=0.0,
+        f"(n <= 16) or on {POINTS:,} uniform points; the number of points where it does not"
     )
-    yield Claim(
-        "below-theorem",
-        "the theorem's sample size suffices and is generous; the least ratio of it to the measured size for 90%",
-        None,
-        Region(low=1.0),
-        lambda table: exactly(min(generosity(table, case) for case in settings.cases)),
-    )
-    yield from deepest_claims(
-        "jump",
-        f"d{DEEPEST}",
+    measure = lambda table: exactly(table[table.recovered == True].wrong_points.sum())  # noqa: E712 (objects)
+    yield Claim("points", statement, None, Region(0.0, 0.0), measure, theory=0.0)
+    statement = "the theorem's sample size suffices and is generous; the least ratio of it to the measured size for 90%"
+    measure = lambda table: exactly(min(generosity(table, case) for case in settings.cases))
+    yield Claim("below-theorem", statement, None, Region(low=1.0), measure)
+    gates = (
         f"the population form recovers all {2**DEEPEST - 1:,} gates of a random circuit of depth {DEEPEST}, by "
-        "jumps; the number",
-        "and takes seconds for it; how many",
-        60,
+        "jumps; the number"
     )
+    yield from deepest_claims("jump", f"d{DEEPEST}", gates, "and takes seconds for it; how many", 60)
     if settings.stepping:
         gates, seconds = "step by step it recovers the same; the number of gates", "in under five minutes; the seconds"
         yield from deepest_claims("step", f"d{DEEPEST}/step", gates, seconds, 300)
@@ -211,37 +189,26 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 def case_claims(case: Case) -> Iterator[Claim]:
     of = f"{case.family}, depth {case.depth}, {case.trials} circuits"
-    yield Claim(
-        f"{case.name}/recovers",
+    statement = (
         f"Algorithm 1 recovers every gate from enough examples ({of}); the fraction at four times the size "
-        "that the sign test predicts",
-        None,
-        Region(low=0.9),
-        lambda table: fraction(by_multiple(table, case)[:, -1]),
-        theory=1.0,
+        "that the sign test predicts"
     )
-    yield Claim(
-        f"{case.name}/size",
-        f"the sample size at which 90% recover is the one that the sign test predicts ({of}); measured over predicted",
-        None,
-        within_factor(1.0, 1.5),
-        lambda table: bootstrap(by_multiple(table, case), size_of_most, resamples=500),
-        explanation=WIDE if case.name == "biased-parity/d6" else "",
+    measure = lambda table: fraction(by_multiple(table, case)[:, -1])
+    yield Claim(f"{case.name}/recovers", statement, None, Region(low=0.9), measure, theory=1.0)
+    statement = (
+        f"the sample size at which 90% recover is the one that the sign test predicts ({of}); measured over predicted"
     )
+    measure = lambda table: bootstrap(by_multiple(table, case), size_of_most, resamples=500)
+    why = WIDE if case.name == "biased-parity/d6" else ""
+    yield Claim(f"{case.name}/size", statement, None, within_factor(1.0, 1.5), measure, explanation=why)
 
 
 def deepest_claims(method: str, name: str, gates: str, seconds: str, limit: int) -> Iterator[Claim]:
     """The number of gates and the seconds of one run at depth 12."""
     once = lambda table: table[(table.family == "deepest") & (table.method == method)].iloc[0]
     every = 2**DEEPEST - 1
-    yield Claim(
-        f"{name}/gates",
-        gates,
-        None,
-        Region(every, every),
-        lambda table: exactly(once(table).gates),
-        theory=float(every),
-    )
+    measure = lambda table: exactly(once(table).gates)
+    yield Claim(f"{name}/gates", gates, None, Region(every, every), measure, theory=float(every))
     measure = lambda table: exactly(once(table).training_seconds)
     yield Claim(f"{name}/seconds", seconds, None, Region(0, limit), measure)
 
@@ -272,12 +239,12 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     figure, axes = panels(2, 2, width=4.4, height=2.9)
     for axis, family in zip(axes[0], FAMILIES, strict=True):
         draw_fractions(axis, table, [case for case in settings.cases if case.family == family], TITLES[family])
-    draw_over_depth(axes[1, 0], sizes(table, settings), "examples for 90% (median)", "measured")
-    draw_over_depth(axes[1, 1], steps(table, settings), "steps of the slowest level (median)", "until saturation")
+    examples, steps = over_depth(table, settings)
+    draw_over_depth(axes[1, 0], examples, "examples for 90% (median)", "measured")
+    draw_over_depth(axes[1, 1], steps, "steps of the slowest level (median)", "until saturation")
     axes[1, 0].set_title("examples")
     axes[1, 1].set_title("steps, from twice the predicted examples")
-    figure.suptitle("Algorithm 1 recovers every gate: from how many examples, in how many steps", fontsize=11)
-    return {"recovery": figure}
+    return shown("recovery", figure, "Algorithm 1 recovers every gate: from how many examples, in how many steps")
 
 
 def draw_fractions(axis: Axes, table: pd.DataFrame, cases: list[Case], title: str) -> None:
@@ -287,11 +254,10 @@ def draw_fractions(axis: Axes, table: pd.DataFrame, cases: list[Case], title: st
         axis.plot(MULTIPLES, recovered.mean(axis=0), "o-", color=str(shade), markersize=3, label=f"depth {case.depth}")
     axis.axhline(0.9, color=INKS[1], linewidth=0.8, linestyle=":")
     axis.axvline(1.0, color=INKS[1], linewidth=0.8, linestyle=":")
-    axis.set(xscale="log", xlabel="examples / predicted by the sign test", ylabel="fraction recovered", title=title)
-    axis.set_ylim(0.0, 1.03)
+    axis.set(xscale="log", xlabel="examples / predicted by the sign test", ylabel="fraction recovered")
     axis.set_xticks(MULTIPLES, [f"{multiple:g}" for multiple in MULTIPLES], fontsize=7)
     axis.minorticks_off()
-    axis.legend(fontsize=7, loc="lower right")
+    dress(axis, title=title, ylim=(0.0, 1.03), legend="lower right")
 
 
 def draw_over_depth(axis: Axes, rows: pd.DataFrame, words: str, measured: str) -> None:
@@ -303,25 +269,17 @@ def draw_over_depth(axis: Axes, rows: pd.DataFrame, words: str, measured: str) -
         if "predicted" in here:
             axis.plot(here.depth, here.predicted, color=INKS[i], linewidth=1, label=f"{family}: sign test")
         axis.plot(here.depth, here.bound, color=INKS[i], linewidth=1, linestyle="--", label=f"{family}: Theorem 4")
-    axis.set(yscale="log", xlabel="depth", ylabel=words)
-    axis.set_xticks(sorted(set(rows.depth)))
+    axis.set(yscale="log", xlabel="depth", ylabel=words, xticks=sorted(set(rows.depth)))
     axis.set_ylim(top=1e4 * float(rows.bound.max()))  # room for the legend
-    axis.legend(fontsize=6.5, loc="upper left", ncols=2)
+    dress(axis, legend="upper left", size=6.5, columns=2)
 
 
-def sizes(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Median sizes over circuits."""
-    rows = []
+def over_depth(table: pd.DataFrame, settings: Settings) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Medians over circuits: of sizes of the sample, and of steps of the slowest level until nothing changes."""
+    examples, steps = [], []
     for case in settings.cases:
-        here = rows_of(table, case, 1.0)
-        predicted = float(here.samples.median())
-        size = size_of_most(by_multiple(table, case))
-        rows.append((case.family, case.depth, predicted, size * predicted, float(here.bound.median())))
-    return pd.DataFrame(rows, columns=["family", "depth", "predicted", "measured", "bound"])
-
-
-def steps(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Median steps of the slowest level until nothing changes."""
-    found = [(case, rows_of(table, case, 2.0)) for case in settings.cases]
-    rows = [(case.family, case.depth, float(h.steps.median()), float(h.bound_steps.median())) for case, h in found]
-    return pd.DataFrame(rows, columns=["family", "depth", "measured", "bound"])
+        once, twice = (rows_of(table, case, multiple).median(numeric_only=True) for multiple in (1.0, 2.0))
+        which, size = {"family": case.family, "depth": case.depth}, size_of_most(by_multiple(table, case))
+        examples.append({**which, "predicted": once.samples, "measured": size * once.samples, "bound": once.bound})
+        steps.append({**which, "measured": twice.steps, "bound": twice.bound_steps})
+    return pd.DataFrame(examples), pd.DataFrame(steps)

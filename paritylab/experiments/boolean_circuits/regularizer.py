@@ -7,29 +7,32 @@ independent bits, P[x_i = 1] = p, local correlation holds for p = 0.632 (E[y] = 
 printed regularizer turns every gate into the constant +1: the error is P[y = -1] = (1 - p^2)^2.
 
 Algorithm 1 in its exact population form, and from a sample; errors are exact in both (those of the learned
-circuit under the law itself).
+circuit under the distribution itself).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 import paritylab as pl
 
+from ...circuits.gate_training import Towards
 from ...distributions.points import growing_sample
-from ...figures import INKS, panels
+from ...figures import INKS
 from ...sweep import Call
-from ..base import Claim, Region
+from ..base import Claim, Measured, Region
 from ..measures import largest, least
+from .shared.drawing import dress, one_panel
 from .shared.problems import problem
 
 FORMULA = "OR(AND(x0,x1),AND(x2,x3))"
 P = 0.632
 WIDTH = 32
-SIGNS = {"printed": 1, "corrected": -1}
+SIGNS: dict[str, Towards] = {"printed": 1, "corrected": -1}
 
 
 @dataclass(frozen=True)
@@ -47,23 +50,18 @@ SETTINGS = {
 
 
 def errors(p: float, seeds: int, samples: int) -> list[dict[str, object]]:
-    """The exact error of what Algorithm 1 learns, with both signs of the regularizer, from the law and from samples."""
+    """The exact error of what Algorithm 1 learns, with both signs of the regularizer, exactly and from samples."""
     circuit = pl.targets.circuit_from_formula(FORMULA)
     known = problem(circuit, pl.Product(circuit, 2 * p - 1))
-    drawn = [
-        pl.circuits.SamplePatterns(*growing_sample(known.law, samples, key=pl.root_key(seed))) for seed in range(seeds)
-    ]
+    strength = known.regularizer
+    sample = lambda seed: growing_sample(known.distribution, samples, key=pl.root_key(seed))
+    drawn = [pl.circuits.SamplePatterns(*sample(seed)) for seed in range(seeds)]
     rows: list[dict[str, object]] = []
     for form, patterns in (("population", [known.patterns] * seeds), ("sample", drawn)):
         for name, towards in SIGNS.items():
-            learned = pl.circuits.learn_circuits(
-                patterns,
-                width=WIDTH,
-                regularizer=known.regularizer,
-                towards=towards,  # type: ignore[arg-type]
-            )
+            learned = pl.circuits.learn_circuits(patterns, width=WIDTH, regularizer=strength, towards=towards)
             for seed, each in enumerate(learned):
-                error = float(pl.circuits.follow(known.patterns, each.circuit)[0][0])
+                error = known.error_of(each.circuit)
                 rows.append({"form": form, "regularizer": name, "seed": seed, "error": error, "slack": known.slack})
     return rows
 
@@ -76,35 +74,25 @@ def plan(settings: Settings) -> Iterator[Call]:
 def claims(settings: Settings) -> Iterator[Claim]:
     """What the theorem promises, and what the printed loss does. Errors are exact."""
     forms = {"population": "population form", "sample": f"{settings.samples} examples"}
-    for form, words in forms.items():
-        yield from printed(form, f"p = {P}, {settings.seeds} seeds, {words}")
-    for form, words in forms.items():
-        yield corrected(form, f"p = {P}, {settings.seeds} seeds, {words}")
+    runs = {form: f"p = {P}, {settings.seeds} seeds, {words}" for form, words in forms.items()}
+    for form, words in runs.items():
+        yield printed(form, words, "smallest", least)
+        yield printed(form, words, "largest", largest)
+    yield from (corrected(form, words) for form, words in runs.items())
 
 
-def printed(form: str, runs: str) -> Iterator[Claim]:
+def printed(form: str, runs: str, end: str, extreme: Callable[[ArrayLike], Measured]) -> Claim:
     fail = (1 - P**2) ** 2
-    for end, measure in (("smallest", least), ("largest", largest)):
-        yield Claim(
-            f"printed/{form}/{end}",
-            f"with the printed regularizer the label is learned as the constant +1 ({runs}); the {end} error over "
-            "seeds",
-            None,
-            Region(fail - 1e-4, fail + 1e-4),
-            lambda table, measure=measure: measure(errors_of(table, form, "printed")),  # type: ignore[misc]
-            theory=round(fail, 4),
-        )
+    words = f"with the printed regularizer the label is learned as the constant +1 ({runs}); the {end} error over seeds"
+    region = Region(fail - 1e-4, fail + 1e-4)
+    measure = lambda table: extreme(errors_of(table, form, "printed"))
+    return Claim(f"printed/{form}/{end}", words, None, region, measure, theory=round(fail, 4))
 
 
 def corrected(form: str, runs: str) -> Claim:
-    return Claim(
-        f"corrected/{form}",
-        f"with lambda |1 + y'| Algorithm 1 recovers the circuit ({runs}); the largest error over seeds",
-        None,
-        Region(0.0, 0.0),
-        lambda table: largest(errors_of(table, form, "corrected")),
-        theory=0.0,
-    )
+    statement = f"with lambda |1 + y'| Algorithm 1 recovers the circuit ({runs}); the largest error over seeds"
+    measure = lambda table: largest(errors_of(table, form, "corrected"))
+    return Claim(f"corrected/{form}", statement, None, Region(0.0, 0.0), measure, theory=0.0)
 
 
 def errors_of(table: pd.DataFrame, form: str, regularizer: str) -> "pd.Series[float]":
@@ -113,18 +101,15 @@ def errors_of(table: pd.DataFrame, form: str, regularizer: str) -> "pd.Series[fl
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Error over p."""
-    table = table[table.form == "population"]
-    figure, axes = panels(1, 1, width=5.4, height=3.2)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=5.4, height=3.2)
     p = np.linspace(min(settings.probabilities), max(settings.probabilities), 200)
     axis.plot(p, (1 - p**2) ** 2, color="0.6", linewidth=0.8, label="P[y = −1]: the error of the constant +1")
-    for i, (name, words) in enumerate(
-        (("printed", "printed: λ |1 − ŷ|"), ("corrected", "as the proofs need it: λ |1 + ŷ|"))
-    ):
-        rows = table[table.regularizer == name].groupby("p").error
-        axis.plot(rows.mean().index, rows.mean(), "os"[i] + "-", color=INKS[1 - i], markersize=4, label=words)
+    names = {"printed": "printed: λ |1 − ŷ|", "corrected": "as the proofs need it: λ |1 + ŷ|"}
+    for i, (name, words) in enumerate(names.items()):
+        means = table[(table.form == "population") & (table.regularizer == name)].groupby("p").error.mean()
+        axis.plot(means.index, means, "os"[i] + "-", color=INKS[1 - i], markersize=4, label=words)
     axis.axvline(P, color="0.8", linewidth=0.8, linestyle=":")
     axis.set(xlabel="P[a bit is true]", ylabel="error of Algorithm 1", ylim=(-0.02, 0.6))
-    axis.legend(loc="upper right", fontsize=8)
-    axis.set_title("(x1 AND x2) OR (x3 AND x4): the sign of the regularizer decides")
+    title = "(x1 AND x2) OR (x3 AND x4): the sign of the regularizer decides"
+    dress(axis, title=title, legend="upper right", size=8)
     return {"regularizer": figure}

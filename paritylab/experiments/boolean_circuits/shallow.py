@@ -15,7 +15,7 @@ sign-ranks from above by a search for factors; and the width at which training f
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,7 @@ from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
 from ..measures import exactly, fraction, largest
+from .shared.drawing import dress, shown
 from .shared.halves import FUNCTIONS, integer_networks, matrix, random_networks, target_of, trained_networks
 
 TRAINED = {"f_2": 64, "inner product 4": 32}
@@ -62,16 +63,10 @@ SETTINGS = {
 def ranks(function: str, searched: int) -> dict[str, object]:
     """The sign-rank of a function from below and from above."""
     signs = matrix(function)
-    plain = forster(signs).value
     weighted = forster_weighted(signs, search_weights(signs, steps=searched)).value
-    largest = int(min(len(signs), 3 * math.ceil(weighted) + 4))
-    found = sign_rank_found(signs, largest, tries=2)
-    return {
-        "plain": plain,
-        "weighted": weighted,
-        "above": math.nan if found is None else found.rank,
-        "rows": len(signs),
-    }
+    found = sign_rank_found(signs, int(min(len(signs), 3 * math.ceil(weighted) + 4)), tries=2)
+    above = math.nan if found is None else found.rank
+    return {"plain": forster(signs).value, "weighted": weighted, "above": above, "rows": len(signs)}
 
 
 def plan(settings: Settings) -> Iterator[Plan | Call]:
@@ -86,19 +81,12 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
         which = {"half": half, "networks": settings.networks}
         yield Call(integer_networks, which, labels={"part": "integer"}, seconds=0.5)
         yield Call(random_networks, which, labels={"part": "random"}, seconds=0.5)
+    how: dict[str, Any] = {"rate": 0.01, "batch": 128, "optimizer": "adam", "steps": settings.steps, "every": 100}
     for function, widths in settings.widths:
         for width in widths:
-            yield pl.plan(
-                pl.Uniform(target_of(function)),
-                pl.MLP(width),
-                rate=0.01,
-                batch=128,
-                optimizer="adam",
-                seeds=settings.seeds,
-                steps=settings.steps,
-                every=100,
-                labels={"part": "widths", "function": function, "width": width},
-            )
+            labels = {"part": "widths", "function": function, "width": width}
+            task = pl.Uniform(target_of(function))
+            yield pl.plan(task, pl.MLP(width), seeds=settings.seeds, labels=labels, **how)
 
 
 class Needed(NamedTuple):
@@ -156,30 +144,20 @@ def needed(data: Data, function: str, widths: tuple[int, ...]) -> Needed:
 def claims(settings: Settings) -> Iterator[Claim]:
     """Exact but for fractions of seeds."""
     many, trained = f"{2 * settings.networks} random ones", ", ".join(TRAINED)
-    yield Claim(
-        "lemma23/printed",
-        f"a network with integer weights up to B has rank at most 4 B k n' ({many}); the largest ratio",
-        "at most 1",
-        Region(0, 1),
-        lambda data: largest(data.table.over_printed.dropna()),
-    )
-    yield Claim(
-        "lemma23/corrected",
-        "and at most k (B n' + 1) + 1 (the same networks); the largest ratio",
-        None,
-        Region(0, 1),
-        lambda data: largest(data.table.over_corrected.dropna()),
-    )
+    statement = f"a network with integer weights up to B has rank at most 4 B k n' ({many}); the largest ratio"
+    measure = lambda data: largest(data.table.over_printed.dropna())
+    yield Claim("lemma23/printed", statement, "at most 1", Region(0, 1), measure)
+    statement = "and at most k (B n' + 1) + 1 (the same networks); the largest ratio"
+    measure = lambda data: largest(data.table.over_corrected.dropna())
+    yield Claim("lemma23/corrected", statement, None, Region(0, 1), measure)
     yield from theorem12_claims("random", many)
     yield from theorem12_claims("trained", f"networks trained on {trained}, 4 each")
-    yield Claim(
-        "theorem12/trained/margin",
+    statement = (
         "trained networks have the signs of their function at every point, so that Theorem 12 speaks of them; the "
-        "fraction of seeds",
-        None,
-        Region(low=0.5),
-        lambda data: fraction(data.part("trained").margin > 0),
+        "fraction of seeds"
     )
+    measure = lambda data: fraction(data.part("trained").margin > 0)
+    yield Claim("theorem12/trained/margin", statement, None, Region(low=0.5), measure)
     yield from rank_claims()
     for function, widths in settings.widths:
         yield from width_claims(function, max(widths), settings.steps)
@@ -191,22 +169,17 @@ def theorem12_claims(kind: str, which: str) -> Iterator[Claim]:
         return largest(rows.rank_over_bound if (rows.same_signs == True).all() else math.inf)  # noqa: E712 (objects)
 
     with_margin = lambda data: data.part(kind)[lambda rows: rows.margin > 0]
-    yield Claim(
-        f"theorem12/{kind}/rounding",
+    statement = (
         f"rounding weights to multiples of 1/N moves the output by at most B k (2n' + 1) / N ({which}, all points); "
-        "the largest ratio",
-        "at most 1",
-        Region(0, 1),
-        lambda data: largest(with_margin(data).off),
+        "the largest ratio"
     )
-    yield Claim(
-        f"theorem12/{kind}/rank",
+    measure = lambda data: largest(with_margin(data).off)
+    yield Claim(f"theorem12/{kind}/rounding", statement, "at most 1", Region(0, 1), measure)
+    statement = (
         f"the rounded network has the same signs, and a rank within the theorem's ({which}, all points); the largest "
-        "ratio of ranks, infinite if a sign differs",
-        "at most 1",
-        Region(0, 1),
-        rank,
+        "ratio of ranks, infinite if a sign differs"
     )
+    yield Claim(f"theorem12/{kind}/rank", statement, "at most 1", Region(0, 1), rank)
 
 
 def rank_claims() -> Iterator[Claim]:
@@ -223,42 +196,28 @@ def rank_claims() -> Iterator[Claim]:
     for m, value in ((1, 1.41), (2, 1.89)):
         words = f"Forster's plain bound of f_{m} says nothing, since different rows need a rank of 2; the bound"
         yield plain(f"f/m{m}/plain", f"f_{m}", words, value, 0.005)
-    yield Claim(
-        "f/m2/weighted",
-        "weights improve the bound of f_2 to one that says something, above 2; the weighted bound",
-        None,
-        Region(low=2.0),
-        lambda data: exactly(data.ranks.weighted["f_2"]),
-    )
-    yield Claim(
-        "order",
+    statement = "weights improve the bound of f_2 to one that says something, above 2; the weighted bound"
+    yield Claim("f/m2/weighted", statement, None, Region(low=2.0), lambda data: exactly(data.ranks.weighted["f_2"]))
+    statement = (
         "bounds from below lie below ranks that a search found (all functions); the largest ratio of the weighted "
-        "bound to the rank, infinite if none was found",
-        None,
-        Region(0, 1),
-        lambda data: largest(data.ranks.weighted / data.ranks.above.fillna(0)),
-        theory="at most 1",
+        "bound to the rank, infinite if none was found"
     )
+    measure = lambda data: largest(data.ranks.weighted / data.ranks.above.fillna(0))
+    yield Claim("order", statement, None, Region(0, 1), measure, theory="at most 1")
 
 
 def width_claims(function: str, widest: int, steps: int) -> Iterator[Claim]:
     """Widths by training."""
     name = function.replace(" ", "-")
-    yield Claim(
-        f"width/{name}",
-        f"training finds {function}; the fraction of seeds that do with {widest} units in {steps:,} steps",
-        None,
-        Region(low=0.5),
-        lambda data: fraction(data.learned(function, widest)),
-    )
-    yield Claim(
-        f"width/{name}/bound",
+    statement = f"training finds {function}; the fraction of seeds that do with {widest} units in {steps:,} steps"
+    measure = lambda data: fraction(data.learned(function, widest))
+    yield Claim(f"width/{name}", statement, None, Region(low=0.5), measure)
+    statement = (
         f"no network that learned {function} is narrower than its sign-rank allows by Theorem 12, with the "
-        "weights and the margin of trained networks; the least width that learned over the bound",
-        "at least 1",
-        Region(low=1.0),
-        lambda data: exactly(data.needed[function].some / data.needed[function].theorem12),
+        "weights and the margin of trained networks; the least width that learned over the bound"
     )
+    measure = lambda data: exactly(data.needed[function].some / data.needed[function].theorem12)
+    yield Claim(f"width/{name}/bound", statement, "at least 1", Region(low=1.0), measure)
 
 
 def plot(settings: Settings, data: Data) -> dict[str, Figure]:
@@ -267,8 +226,7 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     draw_ranks(axes[0, 0], data.ranks.loc[list(FUNCTIONS)])
     draw_widths(axes[0, 1], data, settings)
     draw_table(axes[0, 2], [*data.needed.values()])
-    figure.suptitle("Depth-two networks and sign-rank", fontsize=11)
-    return {"shallow": figure}
+    return shown("shallow", figure, "Depth-two networks and sign-rank")
 
 
 def draw_ranks(axis: Axes, known: pd.DataFrame) -> None:
@@ -282,8 +240,8 @@ def draw_ranks(axis: Axes, known: pd.DataFrame) -> None:
         f"$f_{name[2:]}$" if name.startswith("f") else f"inner\nproduct,\n{name.split()[-1]} bits" for name in FUNCTIONS
     ]
     axis.set_xticks(places, names, fontsize=8)
-    axis.set(ylabel="sign-rank", ylim=(0, None), title="sign-rank: between bound and search")
-    axis.legend(fontsize=7, loc="upper left")
+    title = "sign-rank: between bound and search"
+    dress(axis, ylabel="sign-rank", ylim=(0, None), title=title, legend="upper left")
 
 
 def draw_widths(axis: Axes, data: Data, settings: Settings) -> None:
@@ -295,29 +253,28 @@ def draw_widths(axis: Axes, data: Data, settings: Settings) -> None:
     axis.set(xscale="log", xlabel="units of a depth-two ReLU network", ylabel="fraction of seeds that learn it")
     axis.set_xticks(every, [str(width) for width in every], fontsize=8)
     axis.minorticks_off()
-    axis.set(ylim=(-0.05, 1.05), title=f"trained with Adam, {settings.steps:,} steps")
-    axis.legend(fontsize=8, loc="upper left")
+    title = f"trained with Adam, {settings.steps:,} steps"
+    dress(axis, ylim=(-0.05, 1.05), title=title, legend="upper left", size=8)
 
 
 def draw_table(axis: Axes, rows: list[Needed]) -> None:
     """The width that a depth-two network needs, found by training, against the bounds."""
     printed = {"f_2": r"$\mathbf{f_2}$", "inner product 4": "inner\nproduct, 4"}
-    names = ["", *(printed[row.function] for row in rows)]
-    shown = lambda value: "none" if math.isinf(value) else f"{value:.3g}"
-    lines = [
-        ("sign-rank at least", [shown(row.low) for row in rows]),
-        ("sign-rank at most", [shown(row.high) for row in rows]),
-        ("width by Lemma 23\n(weights −1, 0, 1)", [f"≥ {shown(row.lemma23)}" for row in rows]),
-        ("width by Theorem 12\n(as trained)", [f"≥ {shown(row.theorem12)}" for row in rows]),
-        ("least width trained:\nsome seed learns", [shown(row.some) for row in rows]),
-        ("most seeds learn", [shown(row.most) for row in rows]),
-    ]
+    number = lambda value: "none" if math.isinf(value) else f"{value:.3g}"
+    lines = {
+        "sign-rank at least": [number(row.low) for row in rows],
+        "sign-rank at most": [number(row.high) for row in rows],
+        "width by Lemma 23\n(weights −1, 0, 1)": [f"≥ {number(row.lemma23)}" for row in rows],
+        "width by Theorem 12\n(as trained)": [f"≥ {number(row.theorem12)}" for row in rows],
+        "least width trained:\nsome seed learns": [number(row.some) for row in rows],
+        "most seeds learn": [number(row.most) for row in rows],
+    }
     axis.set_axis_off()
     axis.set_title("width needed, against the bounds")
-    for column, name in enumerate(names):
-        axis.text((0.62, 0.62, 0.9)[column], 0.95, name, ha="center", va="center", fontsize=8, weight="bold")
-    for number, (words, values) in enumerate(lines):
-        height = 0.82 - 0.15 * number
+    for place, row in zip((0.62, 0.9), rows, strict=False):
+        axis.text(place, 0.95, printed[row.function], ha="center", va="center", fontsize=8, weight="bold")
+    for line, (words, values) in enumerate(lines.items()):
+        height = 0.82 - 0.15 * line
         axis.text(0.0, height, words, va="center", fontsize=8)
-        for column, value in enumerate(values):
-            axis.text((0.62, 0.9)[column], height, value, ha="center", va="center", fontsize=9)
+        for place, value in zip((0.62, 0.9), values, strict=False):
+            axis.text(place, height, value, ha="center", va="center", fontsize=9)

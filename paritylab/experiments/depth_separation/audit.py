@@ -1,11 +1,11 @@
 """Which easy halves work? The correlation audit of depth-separation, and what 'reveals the function' has to do with it.
 
-For each family, mixed half and half with the uniform law: the correlations c_i = E[y g_i], E[y], the signals E[y 1{p}],
+For each family, mixed half and half with uniform points: the correlations c_i = E[y g_i], E[y], the signals E[y 1{p}],
 the least probability of a pattern, the means of the inputs and whether unlabelled inputs reveal the gates. Three
 routes: closed forms of the package, the formulas as they are derived by hand, and a sample.
 
 The draft hopes that its easy half 'reveals the target function directly from the data points, without the need to
-observe the labels'. That is neither necessary (E5 has one law of inputs for all choices of gates, and is learned) nor
+observe the labels'. That is neither necessary (E5 has the same inputs for all choices of gates, and is learned) nor
 sufficient (E4 shows every gate in the means of its inputs, and no gate correlates with the label). What counts is
 local correlation: that the number of examples which the sign test asks for grows like a power of n, not like 4^n.
 """
@@ -26,14 +26,16 @@ from ...circuits import GateTables, audit, gate_tables, predicted_samples, revea
 from ...figures import INKS, panels
 from ...sweep import Call, Results
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import shown
 from ..measures import exactly, largest
-from .shared.families import alternating, law_of, odd_near, random_target
+from .shared.families import alternating, mixture_of, odd_near, random_target
 
 NAMES = ("E1", "E1'", "E2", "E3", "E4", "E5", "E6", "E7", "hard")
+PRINTED = (*NAMES[:-1], "uniform")
 SQUARE = {"E1": (True, True), "E5": (False, True), "E4": (True, False), "hard": (False, False)}
 """Reveals the gates; has local correlation."""
 FARTHEST = 4.5
-"""Standard deviations; one in 150,000 normal numbers is farther out, and about 1,300 are looked at."""
+"""Standard deviations; one in 150,000 normal numbers is farther out, and about 1,300 are compared."""
 POLYNOMIAL = 4.0
 """Above this exponent of n, between n = 15 and 25, the number of examples counts as exponential (4^n has 27)."""
 
@@ -108,28 +110,24 @@ def count_of(family: str, n: int) -> int:
 def audited(family: str, n: int, points: int) -> dict[str, object]:
     """One family: exact, by hand and sampled."""
     target = random_target(count_of(family, n), 7)
-    law = law_of(family, target)
-    exact = gate_tables(target, law)
+    distribution = mixture_of(family, target)
+    exact = gate_tables(target, distribution)
     found = audit(target, exact)
     correlation, label, inputs = mixed(family, target)
-    off = max(
-        float(np.max(np.abs(exact.correlation - correlation))),
-        abs(exact.label_mean - label),
-        float(np.max(np.abs(exact.input_mean[:, 0] - inputs))),
-    )
+    apart = exact.correlation - correlation, exact.label_mean - label, exact.input_mean[:, 0] - inputs
     small, large = (alternating(count_of(family, size)) for size in (15, 25))
-    needed = [predicted_samples(gate_tables(each, law_of(family, each))) for each in (small, large)]
+    needed = [predicted_samples(gate_tables(each, mixture_of(family, each))) for each in (small, large)]
     return {
         "correlation": float(np.min(np.abs(exact.correlation))),
         "label_mean": exact.label_mean,
         "slack": found.slack,
         "least_pattern": found.least_probability,
         "largest_input_mean": float(np.max(np.abs(exact.input_mean))),
-        "reveals": reveals_gates(lambda each: law_of(family, each), random_target(5 + (family == "E1'"), 1)),
+        "reveals": reveals_gates(lambda each: mixture_of(family, each), random_target(5 + (family == "E1'"), 1)),
         "samples": found.samples,
         "exponent": math.log(needed[1] / needed[0]) / math.log(large.pairs / small.pairs),
-        "off_by_hand": off,
-        "farthest": farthest(sampled_tables(target, law, points, key=pl.root_key(3)), exact, points),
+        "off_by_hand": max(float(np.max(np.abs(each))) for each in apart),
+        "farthest": farthest(sampled_tables(target, distribution, points, key=pl.root_key(3)), exact, points),
     }
 
 
@@ -147,56 +145,41 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """All exact but for the distances of samples, whose region has the chance in it."""
     yield from (as_sampled(family, settings.points) for family in NAMES)
     yield from map(in_the_square, SQUARE)
-    yield Claim(
-        "by-hand",
+    statement = (
         "the formulas derived by hand are the closed forms of the package: c_i, E[y] and E[x_i] of all families; "
-        "the largest difference",
-        None,
-        Region(high=1e-12),
-        lambda table: largest(table.off_by_hand),
-        theory=0.0,
+        "the largest difference"
     )
-    yield Claim(
-        "E7/uniform-pairs",
+    yield Claim("by-hand", statement, None, Region(high=1e-12), lambda table: largest(table.off_by_hand), theory=0.0)
+    statement = (
         "under E7 no single pair shows anything: all means of inputs are 0 and all patterns have probability 1/4, "
-        "and two pairs together reveal the gates; 1 if so",
-        None,
-        Region(1.0, 1.0),
-        lambda table: exactly(is_stealthy(table.loc["E7"])),
-        theory=1.0,
+        "and two pairs together reveal the gates; 1 if so"
     )
-    yield Claim(
-        "E1/slack",
-        f"E1 has a slack |c| - |E[y]| of at least 1/2 - 3/2^(n+1) in the mixture; the slack less that, n = "
-        f"{settings.n}",
-        None,
-        Region(low=-1e-12),
-        lambda table: exactly(table.slack["E1"] - (0.5 - 3 * 2.0 ** -(settings.n + 1))),
+    measure = lambda table: exactly(is_stealthy(table.loc["E7"]))
+    yield Claim("E7/uniform-pairs", statement, None, Region(1.0, 1.0), measure, theory=1.0)
+    statement = (
+        f"E1 has a slack |c| - |E[y]| of at least 1/2 - 3/2^(n+1) in the mixture; the slack less that, n = {settings.n}"
     )
+    measure = lambda table: exactly(table.slack["E1"] - (0.5 - 3 * 2.0 ** -(settings.n + 1)))
+    yield Claim("E1/slack", statement, None, Region(low=-1e-12), measure)
 
 
 def as_sampled(family: str, points: int) -> Claim:
-    return Claim(
-        f"{family}/sampled",
+    statement = (
         f"{family}: every correlation, signal, pattern probability and mean of a sample of {points:,} is "
-        "what the closed forms say; the largest distance in standard deviations",
-        None,
-        Region(high=FARTHEST),
-        lambda table: exactly(table.farthest[family]),
+        "what the closed forms say; the largest distance in standard deviations"
     )
+    measure = lambda table: exactly(table.farthest[family])
+    return Claim(f"{family}/sampled", statement, None, Region(high=FARTHEST), measure)
 
 
 def in_the_square(family: str) -> Claim:
     reveals, local = SQUARE[family]
-    return Claim(
-        f"square/{family}",
+    statement = (
         f"{family}: unlabelled inputs {'reveal' if reveals else 'do not reveal'} the gates, and local correlation "
-        f"{'holds' if local else 'fails'}; 1 if so",
-        None,
-        Region(1.0, 1.0),
-        lambda table: exactly((table.reveals[family] != "no", is_local(table, family)) == (reveals, local)),
-        theory=1.0,
+        f"{'holds' if local else 'fails'}; 1 if so"
     )
+    measure = lambda table: exactly((table.reveals[family] != "no", is_local(table, family)) == (reveals, local))
+    return Claim(f"square/{family}", statement, None, Region(1.0, 1.0), measure, theory=1.0)
 
 
 def is_local(table: pd.DataFrame, family: str) -> bool:
@@ -215,17 +198,13 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     axis = axes[0, 0]
     rows = {"no": 0, "two pairs": 1, "single pairs": 2}
     offsets: dict[tuple[int, bool], int] = {}
-    for family in NAMES:
+    for family, words in zip(NAMES, PRINTED, strict=True):
         place = rows[table.reveals[family]], is_local(table, family)
         offsets[place] = offsets.get(place, -1) + 1
-        bold = family in SQUARE
-        axis.text(
-            place[1] - 0.3 + 0.2 * (offsets[place] % 4) + 0.1 * (family == "hard"),
-            place[0] + 0.15 - 0.3 * (offsets[place] // 4),
-            "uniform" if family == "hard" else family,
-            ha="center", va="center", fontsize=11 if bold else 8, weight="bold" if bold else "normal",
-            color=INKS[0 if place[1] else 1],
-        )  # fmt: skip
+        x = place[1] - 0.3 + 0.2 * (offsets[place] % 4) + 0.1 * (family == "hard")
+        y = place[0] + 0.15 - 0.3 * (offsets[place] // 4)
+        style = {"fontsize": 11, "weight": "bold"} if family in SQUARE else {"fontsize": 8, "weight": "normal"}
+        axis.text(x, y, words, ha="center", va="center", color=INKS[0 if place[1] else 1], **style)
     axis.set(xlim=(-0.5, 1.5), ylim=(-0.5, 2.5), title="what the first layer needs is on the right")
     axis.set_xticks([0, 1], ["no local correlation:\nexponentially many", "local correlation:\npolynomially many"])
     axis.set_yticks([0, 1, 2], ["inputs do not\nreveal the gates", "only two pairs\ntogether do", "single pairs do"])
@@ -233,22 +212,16 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     axis.axvline(0.5, color="0.6", linewidth=0.8)
     axis.axhline(0.5, color="0.6", linewidth=0.8)
     draw_table(axes[0, 1], table)
-    figure.suptitle("'Reveals the function' is neither necessary (E5) nor sufficient (E4)", fontsize=11)
-    return {"audit": figure}
+    return shown("audit", figure, "'Reveals the function' is neither necessary (E5) nor sufficient (E4)")
 
 
 def draw_table(axis: Axes, table: pd.DataFrame) -> None:
     axis.axis("off")
     columns = ["correlation", "label_mean", "slack", "least_pattern", "samples"]
-    shown = table.loc[list(NAMES), columns].assign(label_mean=table.label_mean.abs())
-    text = [[f"{value:.3g}" for value in row] for row in shown.to_numpy(float)]
-    drawn = axis.table(
-        text,
-        rowLabels=["uniform" if family == "hard" else family for family in NAMES],
-        colLabels=["least |c|", "|E[y]|", "slack", "least P(p)", "examples"],
-        loc="center",
-        cellLoc="center",
-    )
+    numbers = table.loc[list(NAMES), columns].assign(label_mean=table.label_mean.abs())
+    text = [[f"{value:.3g}" for value in row] for row in numbers.to_numpy(float)]
+    names = ["least |c|", "|E[y]|", "slack", "least P(p)", "examples"]
+    drawn = axis.table(text, rowLabels=PRINTED, colLabels=names, loc="center", cellLoc="center")
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(7.5)
     drawn.scale(1, 1.25)

@@ -1,6 +1,6 @@
 """The proven bounds on depth-two networks against random, trained and adversarial ones: no violation, and how tight.
 
-F is a product of n ANDs and ORs under the uniform law, N a ReLU network with one hidden layer. B1 to B3 bound the
+F is a product of n ANDs and ORs on uniform points, N a ReLU network with one hidden layer. B1 to B3 bound the
 correlation of a unit with F; Z1 to Z3 the weighted error, the error and the probability of a small
 margin; Z4 the error of any matrix of rank r. Here every network that we could think of is held
 against them, by enumeration of all points for halves of up to 8 bits (12 for integer weights):
@@ -17,9 +17,11 @@ unit found shows how far the bound 2^(-n/2) is from the truth: a first trial saw
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import paritylab as pl
@@ -27,9 +29,11 @@ import paritylab as pl
 from ... import bounds
 from ...bounds import ShallowNetwork, gate_product_matrix
 from ...bounds.shallow import Form
+from ...bounds.unit_search import FoundUnit
 from ...figures import INKS, ink, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
+from ..boolean_circuits.shared.drawing import dress, shown
 from ..measures import exactly
 from .shared.fits import exponential
 
@@ -134,37 +138,23 @@ def random_ones(half: int, networks: int) -> list[dict[str, float]]:
 def adversaries(half: int, tries: int) -> list[dict[str, float]]:
     """Units that climb, alone and together."""
     signs = gate_product_matrix(np.ones(half, int))
-    found = [
-        bounds.search_unit(half, measure, tries=tries, seed=seed)
-        for measure in ("length", "tails")
-        for seed in range(2)
-    ]
-    units = [
-        (np.stack([each.left for each in some]), np.stack([each.right for each in some]), [e.bias for e in some])
-        for some in ([found[0]], [found[2]], found)
-    ]
-    return [
-        ratios(ShallowNetwork(left, right, np.array(bias), np.ones(len(bias))), signs) for left, right, bias in units
-    ]
+    climb = lambda measure, seed: bounds.search_unit(half, measure, tries=tries, seed=seed)
+    found = [climb(measure, seed) for measure in ("length", "tails") for seed in range(2)]
+
+    def together(units: list[FoundUnit]) -> ShallowNetwork:
+        left, right = np.stack([unit.left for unit in units]), np.stack([unit.right for unit in units])
+        return ShallowNetwork(left, right, np.array([unit.bias for unit in units]), np.ones(len(units)))
+
+    return [ratios(together(units), signs) for units in ([found[0]], [found[2]], found)]
 
 
 def trained_ones(half: int, width: int, steps: int, seeds: int) -> list[dict[str, float]]:
     """Networks that Adam trains on the mixture with E1."""
     gates = np.random.default_rng(half).choice([-1, 1], half)
-    runs = pl.train(
-        pl.distributions.separation(pl.distributions.equal_gates(pl.GateProduct(gates))),
-        pl.MLP(width),
-        rate=0.01,
-        batch=128,
-        optimizer="adam",
-        schedule=pl.training.LinearFall(steps),
-        seeds=seeds,
-        steps=steps,
-        every=steps // 4,
-        validation=0,
-        keep=True,
-        lanes=-(-seeds // 2),
-    )
+    task = pl.distributions.separation(pl.distributions.equal_gates(pl.GateProduct(gates)))
+    fall, lanes = pl.training.LinearFall(steps), -(-seeds // 2)
+    how: dict[str, Any] = {"rate": 0.01, "batch": 128, "optimizer": "adam", "schedule": fall, "steps": steps}
+    runs = pl.train(task, pl.MLP(width), seeds=seeds, every=steps // 4, validation=0, keep=True, lanes=lanes, **how)
     signs = gate_product_matrix(gates)
     return [ratios(ShallowNetwork.of(runs.network(run)), signs) for run in range(seeds)]
 
@@ -172,18 +162,17 @@ def trained_ones(half: int, width: int, steps: int, seeds: int) -> list[dict[str
 def sampled_ones(half: int, networks: int, points: int) -> list[dict[str, float]]:
     """Correlations from a sample, four standard errors lower, over the bounds."""
     rng = np.random.default_rng(half)
-    rows: list[dict[str, float]] = []
     x, z = rng.choice([-1.0, 1.0], (2, points, half))
     gates = rng.choice([-1.0, 1.0], half)
     y = np.prod((gates * (1 - x * z) + x + z) / 2, axis=1)
-    for _ in range(networks):
-        net = random_network(half, rng)
+
+    def ratios_of(net: ShallowNetwork) -> dict[str, float]:
         units = np.maximum(x @ net.left.T + z @ net.right.T + net.bias, 0)
         values = y * (units @ net.output + net.output_bias)
         least = max(0.0, abs(float(values.mean())) - 4 * float(values.std()) / math.sqrt(points))
-        found = {name: over(least, bounds.network_correlation(net, form).value) for name, form in FORMS.items()}
-        rows.append(found)
-    return rows
+        return {name: over(least, bounds.network_correlation(net, form).value) for name, form in FORMS.items()}
+
+    return [ratios_of(random_network(half, rng)) for _ in range(networks)]
 
 
 def best_units(half: int, tries: int) -> dict[str, float]:
@@ -243,26 +232,13 @@ def claims(settings: Settings) -> Iterator[Claim]:
     for name in EXACT:
         words = f"{name} holds for every random, trained and adversarial network, by enumeration; violations"
         yield unviolated(name, words, enumerated, (name,))
-    yield unviolated(
-        "sampled",
-        f"B1 to B3 hold at n = {', '.join(map(str, settings.sampled))}, by sampling; violations by four standard "
-        "errors",
-        ("sampled",),
-        tuple(FORMS),
-    )
-    yield unviolated(
-        "Z4",
-        "Z4 holds for factors of rank r < 2^(n/2) trained towards F and for integer weights at n = 12; violations",
-        ("factors", "integers"),
-        ("Z4",),
-    )
-    yield Claim(
-        "unit/decay",
-        "the best correlation of a unit over its length decays like 2^(-0.93 n); the exponent",
-        None,
-        Region(0.83, 1.03),
-        decay,
-    )
+    places = ", ".join(map(str, settings.sampled))
+    words = f"B1 to B3 hold at n = {places}, by sampling; violations by four standard errors"
+    yield unviolated("sampled", words, ("sampled",), tuple(FORMS))
+    words = "Z4 holds for factors of rank r < 2^(n/2) trained towards F and for integer weights at n = 12; violations"
+    yield unviolated("Z4", words, ("factors", "integers"), ("Z4",))
+    statement = "the best correlation of a unit over its length decays like 2^(-0.93 n); the exponent"
+    yield Claim("unit/decay", statement, None, Region(0.83, 1.03), decay)
     yield from (near_bound(half, FIRST_RATIOS[half]) for half in settings.searched if half in FIRST_RATIOS)
 
 
@@ -276,13 +252,9 @@ def unviolated(name: str, words: str, kinds: tuple[str, ...], bounds: tuple[str,
 
 
 def near_bound(half: int, before: float) -> Claim:
-    return Claim(
-        f"unit/n{half}",
-        f"n = {half}: an adversary comes as near to B2 as a first trial's; the correlation over B2",
-        None,
-        Region(0.9 * before, 1 + 1e-9),
-        lambda table: exactly(best_of(table).of_tails[half]),
-    )
+    statement = f"n = {half}: an adversary comes as near to B2 as a first trial's; the correlation over B2"
+    measure = lambda table: exactly(best_of(table).of_tails[half])
+    return Claim(f"unit/n{half}", statement, None, Region(0.9 * before, 1 + 1e-9), measure)
 
 
 def best_of(table: pd.DataFrame) -> pd.DataFrame:
@@ -299,37 +271,34 @@ def decay(table: pd.DataFrame) -> Measured:
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """How near networks come to each bound; the best unit over n; what sizes alone prove over n."""
     figure, axes = panels(1, 3, width=3.9, height=3.3)
-    kinds = {"random": "o", "trained": "s", "adversarial": "^"}
-    for i, (kind, mark) in enumerate(kinds.items()):
-        rows = table[table.kind == kind]
-        for place, name in enumerate(EXACT):
-            there = rows[name].to_numpy(float)
-            label = kind if place == 0 else None
-            axes[0, 0].plot(
-                np.full(len(there), place + 0.22 * (i - 1)), there, mark, color=INKS[i], markersize=3, label=label
-            )
-    axes[0, 0].axhline(1, color="0.3", linewidth=1)
-    axes[0, 0].set_xticks(range(len(EXACT)), EXACT)
-    axes[0, 0].set(ylabel="share of the bound that is used", ylim=(-0.03, 1.3), title="no network passes a bound (1)")
-    axes[0, 0].legend(fontsize=7, loc="upper center", ncols=3)
-    units, slope = best_of(table), decay(table).value
-    n = units.index.to_numpy(float)
-    axes[0, 1].semilogy(n, units.by_length, "o", color=INKS[0], label="best unit found")
-    level = float(np.mean(np.log2(units.by_length) + slope * n))
-    axes[0, 1].semilogy(n, 2 ** (level - slope * n), color=INKS[0], linestyle="--", label=f"$2^{{-{slope:.2f}n}}$ fit")
-    axes[0, 1].semilogy(n, 2 ** (-n / 2), color="0.3", label="proven: $2^{-n/2}$")
-    axes[0, 1].set(xlabel="n (pairs)", ylabel="correlation over length", title="one unit and a product of gates")
-    axes[0, 1].legend(fontsize=7)
-    halves = list(range(4, 81))
+    draw_shares(axes[0, 0], table)
+    draw_units(axes[0, 1], best_of(table), decay(table).value)
+    axis, halves = axes[0, 2], list(range(4, 81))
     for i, (name, output) in enumerate(SIZES.items()):
         curve = bounds.hinge_curve(halves, width=8192, weight=1, output=output)
-        axes[0, 2].plot(halves, curve, **ink(i), label=f"outer weights to $2^{{{name[2:]}}}$")
-    axes[0, 2].set(
-        xlabel="n (pairs)",
-        ylabel="proven hinge loss, hard half",
-        title="8,192 units, inner weights to 1",
-        ylim=(0, 1.3),
-    )
-    axes[0, 2].legend(fontsize=7, loc="upper left")
-    figure.suptitle("What depth-two networks cannot do, and how near they come", fontsize=11)
-    return {"certificates": figure}
+        axis.plot(halves, curve, **ink(i), label=f"outer weights to $2^{{{name[2:]}}}$")
+    axis.set(xlabel="n (pairs)", ylabel="proven hinge loss, hard half", ylim=(0, 1.3))
+    dress(axis, title="8,192 units, inner weights to 1", legend="upper left")
+    return shown("certificates", figure, "What depth-two networks cannot do, and how near they come")
+
+
+def draw_shares(axis: Axes, table: pd.DataFrame) -> None:
+    for i, (kind, mark) in enumerate({"random": "o", "trained": "s", "adversarial": "^"}.items()):
+        for place, name in enumerate(EXACT):
+            there = table[table.kind == kind][name].to_numpy(float)
+            places, label = np.full(len(there), place + 0.22 * (i - 1)), kind if place == 0 else None
+            axis.plot(places, there, mark, color=INKS[i], markersize=3, label=label)
+    axis.axhline(1, color="0.3", linewidth=1)
+    axis.set_xticks(range(len(EXACT)), EXACT)
+    axis.set(ylabel="share of the bound that is used", ylim=(-0.03, 1.3))
+    dress(axis, title="no network passes a bound (1)", legend="upper center", columns=3)
+
+
+def draw_units(axis: Axes, units: pd.DataFrame, slope: float) -> None:
+    n = units.index.to_numpy(float)
+    axis.semilogy(n, units.by_length, "o", color=INKS[0], label="best unit found")
+    level = float(np.mean(np.log2(units.by_length) + slope * n))
+    axis.semilogy(n, 2 ** (level - slope * n), color=INKS[0], linestyle="--", label=f"$2^{{-{slope:.2f}n}}$ fit")
+    axis.semilogy(n, 2 ** (-n / 2), color="0.3", label="proven: $2^{-n/2}$")
+    axis.set(xlabel="n (pairs)", ylabel="correlation over length")
+    dress(axis, title="one unit and a product of gates", legend="best")

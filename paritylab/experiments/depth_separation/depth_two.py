@@ -3,11 +3,11 @@
 D is half E1 (all gates equal one fair sign) and half uniform, on random products of n ANDs and ORs. Networks of
 one hidden layer are trained with Adam on fresh batches, hinge loss, rates that fall linearly to 0: ReLU
 networks of many widths, and the largest width with ReLU6, sigmoid and sinusoid units. Each is trained with four rates
-from each of three starts (three laws, each with a seed and gates of its own), so that nobody can say that the baseline
+from each of three starts (of weights, each with a seed and gates of its own), so that nobody can say that the baseline
 was weak. All of them learn the easy half.
 
 At the end every network proves a bound about itself (Theorem A): its weights allow a correlation of at most
-c(N) with the product of gates under the uniform law, so its hinge loss on the hard half is at least 1 - c(N), and
+c(N) with the product of gates on uniform points, so its hinge loss on the hard half is at least 1 - c(N), and
 its error there, weighted by |N|, at least 1/2 - c(N) / (2 E|N|) (Z1). The tails of <w, x> are those on a lattice,
 which are near the exact ones where Chernoff's bound loses a factor of two in all; for other activations see
 `activation_bounds`.
@@ -15,6 +15,7 @@ which are near the exact ones where Chernoff's bound loses a factor of two in al
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,8 +30,9 @@ from ...networks.activations import Activation
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import shown
 from ..measures import exactly, least, proportion
-from .shared.baselines import LAWS, RATES, RandomSeparation, last_records, rates_of, shallow
+from .shared.baselines import RATES, STARTS, RandomSeparation, falling, last_records, rates_of, shallow
 
 ACTIVATIONS: dict[str, Activation] = {
     "ReLU": pl.relu,
@@ -59,7 +61,7 @@ class Settings:
     """Of each half, on which errors are measured."""
     batch: int = 64
     every: int = 1000
-    lanes: int = len(RATES) * len(LAWS)
+    lanes: int = len(RATES) * len(STARTS)
 
     @property
     def shapes(self) -> list[tuple[str, int]]:
@@ -84,27 +86,15 @@ SETTINGS = {
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """Twelve runs of each size and activation, side by side."""
+    certificate, steps, points = CorrelationCertificate(settings.points), settings.steps, settings.points
+    how: dict[str, Any] = {"batch": settings.batch, "every": settings.every, "lanes": settings.lanes}
+    how |= {"records": (certificate,), "steps": steps, "points": points}
     for pairs in settings.pairs:
         for activation, width in settings.shapes:
-            for law in range(len(LAWS)):
-                yield pl.plan(
-                    RandomSeparation(pairs),
-                    shallow(width, law, ACTIVATIONS[activation]),
-                    rate=rates_of(width),
-                    batch=settings.batch,
-                    optimizer="adam",
-                    schedule=pl.training.LinearFall(settings.steps),
-                    seeds=[law],
-                    steps=settings.steps,
-                    every=settings.every,
-                    validation=0,
-                    records=pl.training.Recording(
-                        (pl.training.ErrorsByPart(settings.points), CorrelationCertificate(settings.points)),
-                        settings.steps,
-                    ),
-                    lanes=settings.lanes,
-                    labels={"pairs": pairs, "width": width, "activation": activation, "law": law},
-                )
+            for start in range(len(STARTS)):
+                labels = {"pairs": pairs, "width": width, "activation": activation, "law": start}
+                network, rates = shallow(width, start, ACTIVATIONS[activation]), rates_of(width)
+                yield falling(RandomSeparation(pairs), network, rate=rates, seeds=[start], labels=labels, **how)
 
 
 def read(settings: Settings, results: Results) -> pd.DataFrame:
@@ -119,9 +109,7 @@ def read(settings: Settings, results: Results) -> pd.DataFrame:
     weighted = np.where(least > 0, 0.5 - bound / (2 * np.where(least > 0, least, 1)), 0.0)
     proven = lambda value: np.nan_to_num(np.maximum(0, value), nan=0.0)
     return last.assign(
-        proven_hinge=proven(1 - bound),
-        proven_z1=proven(weighted),
-        violated=np.abs(correlation) > bound + 4 * noise,
+        proven_hinge=proven(1 - bound), proven_z1=proven(weighted), violated=np.abs(correlation) > bound + 4 * noise
     )
 
 
@@ -133,51 +121,35 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 def claims_at(pairs: int, settings: Settings) -> Iterator[Claim]:
     words = (
-        f"n = {pairs}, depth two, widths to {max(settings.widths):,}, {len(RATES)} rates, {len(LAWS)} starts, "
+        f"n = {pairs}, depth two, widths to {max(settings.widths):,}, {len(RATES)} rates, {len(STARTS)} starts, "
         f"{settings.steps:,} steps"
     )
     here = lambda ends: ends[ends.pairs == pairs]
-    yield Claim(
-        f"n{pairs}/best-error",
-        f"{words}: the error on the hard half stays within 2% of one half; the least error of all networks",
-        None,
-        Region(0.48, 0.52),
-        lambda ends: proportion(round(here(ends).hard_error.min() * settings.points), settings.points),
-        theory=0.5,
-    )
-    yield Claim(
-        f"n{pairs}/easy",
-        f"{words}: the easy half alone is learned; the median error there",
-        None,
-        Region(high=0.01),
-        lambda ends: exactly(here(ends).easy_error.median()),
-    )
-    yield Claim(
-        f"n{pairs}/certificate",
+    statement = f"{words}: the error on the hard half stays within 2% of one half; the least error of all networks"
+    measure = lambda ends: proportion(round(here(ends).hard_error.min() * settings.points), settings.points)
+    yield Claim(f"n{pairs}/best-error", statement, None, Region(0.48, 0.52), measure, theory=0.5)
+    statement = f"{words}: the easy half alone is learned; the median error there"
+    measure = lambda ends: exactly(here(ends).easy_error.median())
+    yield Claim(f"n{pairs}/easy", statement, None, Region(high=0.01), measure)
+    statement = (
         f"{words}: every network proves about itself that its hinge loss on the hard half is at least "
-        f"{LEAST_HINGE[pairs]}; the least proven loss",
-        None,
-        Region(low=LEAST_HINGE[pairs]),
-        lambda ends: least(here(ends).proven_hinge),
+        f"{LEAST_HINGE[pairs]}; the least proven loss"
     )
-    yield Claim(
-        f"n{pairs}/z1",
+    measure = lambda ends: least(here(ends).proven_hinge)
+    yield Claim(f"n{pairs}/certificate", statement, None, Region(low=LEAST_HINGE[pairs]), measure)
+    statement = (
         f"{words}: every network proves about itself that its error on the hard half, weighted by |N|, is at "
-        "least 0.4; the least proven",
-        None,
-        Region(low=0.4),
-        lambda ends: least(here(ends).proven_z1),
-        explanation=SMALL_OUTPUTS if pairs == 21 else "",
+        "least 0.4; the least proven"
     )
-    yield Claim(
-        f"n{pairs}/violations",
+    measure = lambda ends: least(here(ends).proven_z1)
+    small = SMALL_OUTPUTS if pairs == 21 else ""
+    yield Claim(f"n{pairs}/z1", statement, None, Region(low=0.4), measure, explanation=small)
+    statement = (
         f"{words}: no network's measured correlation with the target is above its bound by four standard "
-        "errors; the number that are",
-        None,
-        Region(0, 0),
-        lambda ends: exactly(here(ends).violated.sum()),
-        theory=0,
+        "errors; the number that are"
     )
+    measure = lambda ends: exactly(here(ends).violated.sum())
+    yield Claim(f"n{pairs}/violations", statement, None, Region(0, 0), measure, theory=0)
 
 
 def plot(settings: Settings, ends: pd.DataFrame) -> dict[str, Figure]:
@@ -194,8 +166,7 @@ def plot(settings: Settings, ends: pd.DataFrame) -> dict[str, Figure]:
     axes[1, 0].set_ylabel("hinge loss, hard half")
     handles, labels = axes[1, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
-    figure.suptitle(f"Depth two stays at chance on the hard half ({settings.steps:,} Adam steps)", fontsize=11)
-    return {"depth-two": figure}
+    return shown("depth-two", figure, f"Depth two stays at chance on the hard half ({settings.steps:,} Adam steps)")
 
 
 def draw(axis: Axes, here: pd.DataFrame, settings: Settings, name: str) -> None:

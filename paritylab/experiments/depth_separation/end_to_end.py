@@ -14,7 +14,7 @@ half; the dense one with E7 in 4 alone.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,8 +27,9 @@ from ...networks.base import Recipe
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import dress, shown
 from ..measures import fraction
-from .shared.baselines import RandomSeparation, last_records
+from .shared.baselines import RandomSeparation, falling, last_records
 
 LEARNED = 0.05
 WORDS = {
@@ -75,22 +76,12 @@ SETTINGS = {
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
+    steps, every = settings.steps, settings.steps // 20
+    how: dict[str, Any] = {"rate": settings.rate, "batch": settings.batch, "seeds": settings.seeds}
+    how |= {"steps": steps, "every": every, "record_every": every, "points": settings.points, "lanes": settings.lanes}
     for network, family in settings.cases:
-        yield pl.plan(
-            RandomSeparation(settings.pairs, family),
-            settings.recipe(network),
-            rate=settings.rate,
-            batch=settings.batch,
-            optimizer="adam",
-            schedule=pl.training.LinearFall(settings.steps),
-            seeds=settings.seeds,
-            steps=settings.steps,
-            every=settings.steps // 20,
-            validation=0,
-            records=pl.training.Recording((pl.training.ErrorsByPart(settings.points),), settings.steps // 20),
-            lanes=settings.lanes,
-            labels={"architecture": network, "family": family},
-        )
+        labels = {"architecture": network, "family": family}
+        yield falling(RandomSeparation(settings.pairs, family), settings.recipe(network), labels=labels, **how)
 
 
 class Data(NamedTuple):
@@ -117,25 +108,23 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 def learns(settings: Settings, network: str, family: str, known: bool) -> Claim:
     name = f"n{settings.pairs}/{network}/{family}"
-    return Claim(
-        name,
+    statement = (
         f"n = {settings.pairs}, {network} first layer, easy half {family}: Adam from end to end "
         f"{'learns' if known else 'does not learn'} in {settings.steps:,} steps; the fraction of {settings.seeds} "
-        "seeds that do",
-        None,
-        Region(low=0.5) if known else Region(high=0.5),
-        lambda data: fraction(data.of(network, family).hard_error <= LEARNED),
-        explanation=WHY if name in UNDECIDED else "",
+        "seeds that do"
     )
+    region, why = Region(low=0.5) if known else Region(high=0.5), WHY if name in UNDECIDED else ""
+    measure = lambda data: fraction(data.of(network, family).hard_error <= LEARNED)
+    return Claim(name, statement, None, region, measure, explanation=why)
 
 
 def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """The error of each seed at the end, and the median over steps."""
-    curves = data.curves
     figure, axes = panels(1, 2, width=4.6, height=3.2)
+    left, right = axes[0]
     families = list(dict.fromkeys(family for _, family in settings.cases))
     networks = list(dict.fromkeys(network for network, _ in settings.cases))
-    shown = {
+    words = {
         "local": f"local, {settings.local[0]} per pair, then {settings.local[1]}",
         "dense": f"dense, {settings.dense[0]}, then {settings.dense[1]}",
     }
@@ -143,20 +132,18 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
         for place, family in enumerate(families):
             here = data.of(network, family)
             places = place + 0.22 * (i - 0.5 * (len(networks) - 1)) + 0.012 * (np.arange(len(here)) - len(here) / 2)
-            label = shown[network] if place == 0 else None
-            axes[0, 0].plot(places, here.hard_error, "os"[i], color=INKS[i], markersize=3.5, label=label)
-    axes[0, 0].axhline(LEARNED, color="0.5", linewidth=0.8, linestyle=":")
-    axes[0, 0].set_xticks(range(len(families)), [WORDS[family] for family in families], fontsize=7)
-    axes[0, 0].set(ylabel="error on the uniform half", ylim=(-0.02, 0.72))
-    axes[0, 0].set_title(f"after {settings.steps:,} steps, each seed")
-    axes[0, 0].legend(fontsize=7, loc="center right")
+            label = words[network] if place == 0 else None
+            left.plot(places, here.hard_error, "os"[i], color=INKS[i], markersize=3.5, label=label)
+    left.axhline(LEARNED, color="0.5", linewidth=0.8, linestyle=":")
+    left.set_xticks(range(len(families)), [WORDS[family] for family in families], fontsize=7)
+    left.set(ylabel="error on the uniform half", ylim=(-0.02, 0.72))
+    dress(left, title=f"after {settings.steps:,} steps, each seed", legend="center right")
+    curves = data.curves[data.curves.architecture == networks[0]]
     errors = curves.assign(error=[np.asarray(list(each))[1][0] for each in curves.errors_by_part])
     for i, family in enumerate(families):
-        rows = errors[(errors.architecture == networks[0]) & (errors.family == family)]
-        middle = rows.groupby("step").error.median()
+        middle = errors[errors.family == family].groupby("step").error.median()
         label = WORDS[family].replace("\n", ", ")
-        axes[0, 1].plot(middle.index, middle, color=INKS[i], linestyle=("-", "--", "-.", ":", "-")[i], label=label)
-    axes[0, 1].set(xlabel="step", ylabel="median error, uniform half", ylim=(-0.02, 0.72), title=shown[networks[0]])
-    axes[0, 1].legend(fontsize=7, loc="upper right", ncols=2)
-    figure.suptitle(f"Depth three from end to end, n = {settings.pairs}", fontsize=11)
-    return {"end-to-end": figure}
+        right.plot(middle.index, middle, color=INKS[i], linestyle=("-", "--", "-.", ":", "-")[i], label=label)
+    right.set(xlabel="step", ylabel="median error, uniform half", ylim=(-0.02, 0.72))
+    dress(right, title=words[networks[0]], legend="upper right", columns=2)
+    return shown("end-to-end", figure, f"Depth three from end to end, n = {settings.pairs}")

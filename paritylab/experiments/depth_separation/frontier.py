@@ -9,6 +9,7 @@ step in n costs a factor of it. Depth three, layerwise, learns every n that was 
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,9 @@ from ...figures import INKS, panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import shown
 from ..measures import exactly, largest
-from .shared.baselines import RandomSeparation, last_records
+from .shared.baselines import RandomSeparation, falling, last_records
 
 LEARNED = 0.1
 
@@ -57,23 +59,12 @@ SETTINGS = {
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """A schedule belongs to the shape of a run, so that each effort is compiled on its own."""
+    rates = list(settings.rates)
+    how: dict[str, Any] = {"rate": rates, "batch": settings.batch, "seeds": 1, "lanes": len(rates)}
     for pairs in reversed(settings.pairs):
         for width, steps in settings.efforts:
-            yield pl.plan(
-                RandomSeparation(pairs),
-                pl.MLP(width),
-                rate=list(settings.rates),
-                batch=settings.batch,
-                optimizer="adam",
-                schedule=pl.training.LinearFall(steps),
-                seeds=1,
-                steps=steps,
-                every=steps // 2,
-                validation=0,
-                records=pl.training.Recording((pl.training.ErrorsByPart(settings.points),), steps),
-                lanes=len(settings.rates),
-                labels={"pairs": pairs, "width": width, "given_steps": steps},
-            )
+            how |= {"every": steps // 2, "labels": {"pairs": pairs, "width": width, "given_steps": steps}}
+            yield falling(RandomSeparation(pairs), pl.MLP(width), steps=steps, points=settings.points, **how)
 
 
 def best_errors(results: Results) -> pd.DataFrame:
@@ -112,24 +103,20 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """What was reached is a fact of these runs; the growth is a fit through it."""
 
     def grows(effort: str) -> Claim:
-        return Claim(
-            f"{effort}/law",
+        statement = (
             f"the largest n that depth two learns grows with the logarithm of its {effort}; further in n for ten times "
-            "the effort",
-            None,
-            Region(0.5, 8),
-            lambda found: exactly(per_decade(along(settings, found, effort), effort)),
+            "the effort"
         )
+        measure = lambda found: exactly(per_decade(along(settings, found, effort), effort))
+        return Claim(f"{effort}/law", statement, None, Region(0.5, 8), measure)
 
     yield from map(grows, fitted(settings))
-    yield Claim(
-        "end",
+    statement = (
         f"depth two with {max(settings.widths):,} units and {max(settings.steps):,} steps does not learn the "
-        f"largest n that was tried, {max(settings.pairs)}; the largest n that it learns",
-        None,
-        Region(high=float(sorted(settings.pairs)[-2])),
-        lambda found: largest(found.reached),
+        f"largest n that was tried, {max(settings.pairs)}; the largest n that it learns"
     )
+    measure = lambda found: largest(found.reached)
+    yield Claim("end", statement, None, Region(high=float(sorted(settings.pairs)[-2])), measure)
 
 
 def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
@@ -154,5 +141,4 @@ def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
     axes[0, 1].set_title(f"{max(settings.widths):,} units", fontsize=9)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
-    figure.suptitle("Depth two: ten times the effort buys a few pairs", fontsize=11)
-    return {"frontier": figure}
+    return shown("frontier", figure, "Depth two: ten times the effort buys a few pairs")

@@ -9,17 +9,18 @@ starts counts; of depth three, layer by layer, the 19th of 20 seeds.
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ...figures import INKS, panels
+from ...figures import INKS
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import dress, one_panel, shown
 from ..measures import exactly
 from . import depth_two, end_to_end, frontier, layerwise
 from .shared.baselines import last_records
@@ -96,46 +97,37 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """Errors are of samples of 10,000 points and more: both together are known to within 2%."""
 
     def gap(n: int) -> Claim:
-        return Claim(
-            f"n{n}/gap",
+        statement = (
             f"n = {n}: depth three learns layer by layer what no network of depth two does; the least error of depth "
-            "two on the hard half less that of the 19th of 20 seeds of depth three",
-            None,
-            Region(low=GAP),
-            lambda data: exactly(data.far[data.far.pairs == n].hard_error.min() - data.three.worst[n]),
-            theory=0.5,
+            "two on the hard half less that of the 19th of 20 seeds of depth three"
         )
+        measure = lambda data: exactly(data.far[data.far.pairs == n].hard_error.min() - data.three.worst[n])
+        return Claim(f"n{n}/gap", statement, None, Region(low=GAP), measure, theory=0.5)
 
     yield from map(gap, settings.far)
 
 
 def plot(settings: Settings, data: Data) -> dict[str, Figure]:
-    figure, axes = panels(1, 1, width=7.2, height=3.8)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=7.2, height=3.8)
     draw_three(axis, settings, data)
     far = data.far[data.far.activation == "ReLU"].groupby(["pairs", "width"], as_index=False).hard_error.min()
     errors = pd.concat([data.near, far]).sort_values("pairs")
     for i, width in enumerate(settings.widths):
-        rows = errors[errors.width == width]
-        axis.plot(
-            rows.pairs, rows.hard_error, "s^Dv"[i % 4], color="0.15", linestyle=("-", "--", ":", "-.")[i % 4],
-            linewidth=0.9, markersize=4, fillstyle="none", label=f"depth two, {width:,} units: best",
-        )  # fmt: skip
+        rows, label = errors[errors.width == width], f"depth two, {width:,} units: best"
+        style: dict[str, Any] = {"marker": "s^Dv"[i % 4], "linestyle": ("-", "--", ":", "-.")[i % 4], "linewidth": 0.9}
+        axis.plot(rows.pairs, rows.hard_error, color="0.15", markersize=4, fillstyle="none", label=label, **style)
     axis.axhline(0.5, color="0.6", linewidth=0.8)
     axis.axhline(ERROR, color="0.6", linewidth=0.8, linestyle="--")
     sizes = (*settings.layerwise.one_step, *settings.frontier.pairs, *settings.depth_two.pairs)
     places = sorted({*sizes, settings.end_to_end.pairs})
-    axis.set_xscale("log")
     axis.set_yscale("symlog", linthresh=1e-3)
-    axis.set(xlabel="gates n", ylabel="error on the hard half", ylim=(-2e-4, 0.8))
+    axis.set(xscale="log", xlabel="gates n", ylabel="error on the hard half", ylim=(-2e-4, 0.8))
     axis.set_yticks([0, 0.001, 0.01, 0.1, 0.5], ["0", "0.1%", "1%", "10%", "50%"])
     axis.set_xticks(places, [str(n) for n in places], fontsize=7)
     axis.minorticks_off()
-    axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.suptitle(
-        "Products of n gates: depth three learns them layer by layer, depth two only the small ones", fontsize=11
-    )
-    return {"headline": figure}
+    dress(axis, legend="beside")
+    title = "Products of n gates: depth three learns them layer by layer, depth two only the small ones"
+    return shown("headline", figure, title)
 
 
 def draw_three(axis: Axes, settings: Settings, data: Data) -> None:

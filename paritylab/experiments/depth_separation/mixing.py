@@ -13,13 +13,14 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ...circuits import gate_tables, predicted_samples
-from ...figures import ink, panels
+from ...figures import ink
 from ...sweep import Call
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import dress, one_panel
 from ..measures import exactly
-from .shared.families import alternating, law_of
+from .shared.families import alternating, mixture_of
 from .shared.fits import power
-from .shared.recovery import as_predicted, measured_size, trials_of
+from .shared.recovery import as_predicted, measured_size, trials_over
 
 SMALL = 0.5
 """The power of a is fitted up to here."""
@@ -39,12 +40,8 @@ SETTINGS = {
 
 
 def runs(n: int, shares: tuple[float, ...], trials: int) -> pd.DataFrame:
-    """All weights of one n share a program."""
-    frames = [
-        pd.DataFrame(trials_of(lambda target, share=share: law_of("E1", target, share), n, trials)).assign(share=share)  # type: ignore[misc]
-        for share in shares
-    ]
-    return pd.concat(frames)
+    """All weights of one n."""
+    return trials_over("share", shares, lambda target, share: mixture_of("E1", target, share), n, trials)
 
 
 def plan(settings: Settings) -> Iterator[Call]:
@@ -66,22 +63,12 @@ def at_share(n: int, share: float) -> Claim:
 
 
 def powers(n: int, small: list[float]) -> Iterator[Claim]:
-    yield Claim(
-        f"n{n}/power",
-        f"n = {n}: the measured size grows like 1/a^2 for a up to 1/2; the exponent",
-        None,
-        Region(-2.3, -1.7),
-        lambda table: power(small, [measured_size(rows_of(table, n, share)) for share in small]),
-        theory=-2.0,
-    )
-    yield Claim(
-        f"n{n}/predicted-power",
-        f"n = {n}: the same exponent in the predictions, for alternating gates",
-        None,
-        Region(-2.2, -1.8),
-        lambda table: exactly(power(small, [predicted(n, share) for share in small]).value),
-        theory=-2.0,
-    )
+    statement = f"n = {n}: the measured size grows like 1/a^2 for a up to 1/2; the exponent"
+    measure = lambda table: power(small, [measured_size(rows_of(table, n, share)) for share in small])
+    yield Claim(f"n{n}/power", statement, None, Region(-2.3, -1.7), measure, theory=-2.0)
+    statement = f"n = {n}: the same exponent in the predictions, for alternating gates"
+    measure = lambda table: exactly(power(small, [predicted(n, share) for share in small]).value)
+    yield Claim(f"n{n}/predicted-power", statement, None, Region(-2.2, -1.8), measure, theory=-2.0)
 
 
 def rows_of(table: pd.DataFrame, n: int, share: float) -> pd.DataFrame:
@@ -90,13 +77,12 @@ def rows_of(table: pd.DataFrame, n: int, share: float) -> pd.DataFrame:
 
 def predicted(n: int, share: float) -> float:
     target = alternating(n)
-    return predicted_samples(gate_tables(target, law_of("E1", target, float(share))))
+    return predicted_samples(gate_tables(target, mixture_of("E1", target, float(share))))
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Examples over a, with the prediction as a line."""
-    figure, axes = panels(1, 1, width=4.6, height=3.2)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=4.6, height=3.2)
     a = np.geomspace(min(settings.shares), max(settings.shares), 40)
     for i, n in enumerate(settings.sizes):
         axis.plot(a, [predicted(n, share) for share in a], label=f"n = {n}: sign test", linewidth=1, **ink(i))
@@ -105,8 +91,6 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     first = predicted(settings.sizes[0], a[0])
     axis.plot(a, first * (a / a[0]) ** -2.0, color="0.6", linewidth=0.8, linestyle=":", label="$1/a^2$")
     axis.set(xscale="log", yscale="log", xlabel="share a of the easy half", ylabel="examples that recover all gates")
-    axis.set_xticks(settings.shares, [f"{share:g}" for share in settings.shares])
-    axis.minorticks_off()
-    axis.legend(fontsize=7)
-    axis.set_title("A small easy half suffices, at the price of $1/a^2$")
+    title = "A small easy half suffices, at the price of $1/a^2$"
+    dress(axis, title=title, ticks=settings.shares, legend="best")
     return {"mixing": figure}

@@ -19,11 +19,12 @@ from ...circuits import gate_tables, predicted_samples
 from ...figures import ink, panels
 from ...sweep import Call
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import dress, shown
 from ..measures import exactly
 from .layerwise import without_layers
-from .shared.families import ERROR, alternating, law_of
+from .shared.families import ERROR, alternating, mixture_of
 from .shared.fits import power
-from .shared.recovery import as_predicted, measured_size, trials_of
+from .shared.recovery import as_predicted, measured_size, trials_over
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,12 @@ SETTINGS = {
 
 
 def noisy(target: pl.GateProduct, rate: float) -> pl.FlippedLabels:
-    return pl.FlippedLabels(law_of("E1", target), rate)
+    return pl.FlippedLabels(mixture_of("E1", target), rate)
 
 
 def runs(n: int, rates: tuple[float, ...], trials: int) -> pd.DataFrame:
-    """All rates share a program."""
-    frames = [
-        pd.DataFrame(trials_of(lambda target, rate=rate: noisy(target, rate), n, trials)).assign(flips=rate)  # type: ignore[misc]
-        for rate in rates
-    ]
-    return pd.concat(frames)
+    """All rates."""
+    return trials_over("flips", rates, noisy, n, trials)
 
 
 def plan(settings: Settings) -> Iterator[Call]:
@@ -68,17 +65,10 @@ def plan(settings: Settings) -> Iterator[Call]:
 def claims(settings: Settings) -> Iterator[Claim]:
     """A bootstrap over trials for single sizes; medians of the seeds that ran."""
     yield from (gates(settings.n, rate) for rate in settings.rates)
-    yield Claim(
-        "gates/power",
-        "the measured size grows like (1 - 2 eta)^-2; the exponent of 1 - 2 eta",
-        None,
-        Region(-2.4, -1.6),
-        lambda table: power(
-            [1 - 2 * rate for rate in settings.rates],
-            [measured_size(table[table.flips == rate]) for rate in settings.rates],
-        ),
-        theory=-2.0,
-    )
+    statement = "the measured size grows like (1 - 2 eta)^-2; the exponent of 1 - 2 eta"
+    kept = [1 - 2 * rate for rate in settings.rates]
+    measure = lambda table: power(kept, [measured_size(table[table.flips == rate]) for rate in settings.rates])
+    yield Claim("gates/power", statement, None, Region(-2.4, -1.6), measure, theory=-2.0)
     yield from (whole(settings.n, rate) for rate in settings.whole)
 
 
@@ -89,36 +79,31 @@ def gates(n: int, rate: float) -> Claim:
 
 
 def whole(n: int, rate: float) -> Claim:
-    return Claim(
-        f"whole/eta{rate:g}",
+    statement = (
         f"n = {n}, labels flipped at {rate:g}, no layer given, (n^2 + 1,000) / (1 - 2 eta)^2 "
-        "examples: the median over seeds of the error on the clean uniform half",
-        None,
-        Region(high=ERROR),
-        lambda table: exactly(table[table.noise == rate].hard_error.median()),
+        "examples: the median over seeds of the error on the clean uniform half"
     )
+    measure = lambda table: exactly(table[table.noise == rate].hard_error.median())
+    return Claim(f"whole/eta{rate:g}", statement, None, Region(high=ERROR), measure)
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Examples over 1 - 2 eta, and errors of the whole network."""
     figure, axes = panels(1, 2, width=3.8, height=3.0)
-    axis, target = axes[0, 0], alternating(settings.n)
+    (left, right), target = axes[0], alternating(settings.n)
     eta = np.linspace(0, max(settings.rates), 30)
     lines = [predicted_samples(gate_tables(target, noisy(target, float(each)))) for each in eta]
-    axis.plot(eta, lines, linewidth=1, label="sign test", **ink(0))
+    left.plot(eta, lines, linewidth=1, label="sign test", **ink(0))
     sizes = [measured_size(table[table.flips == rate]) for rate in settings.rates]
-    axis.plot(settings.rates, sizes, "o", color=ink(1)["color"], markersize=5, label="measured, nine in ten")
-    axis.set(yscale="log", xlabel="share of labels flipped", ylabel="examples that recover all gates", title="gates")
-    axis.legend(fontsize=7)
-    axis = axes[0, 1]
+    left.plot(settings.rates, sizes, "o", color=ink(1)["color"], markersize=5, label="measured, nine in ten")
+    left.set(yscale="log", xlabel="share of labels flipped", ylabel="examples that recover all gates", title="gates")
+    dress(left, legend="best")
     errors = [table[table.noise == rate].hard_error.to_numpy() for rate in settings.whole]
     for rate, each in zip(settings.whole, errors, strict=True):
-        axis.plot(np.full(len(each), rate), each, ".", color="0.6", markersize=4)
-    axis.plot(settings.whole, [np.median(each) for each in errors], marker="s", markersize=4, label="median", **ink(2))
-    axis.axhline(ERROR, color="0.5", linewidth=0.8, linestyle="--")
-    axis.set_yscale("symlog", linthresh=1e-3)
-    axis.set(xlabel="share of labels flipped", ylabel="error on the clean uniform half", ylim=(-2e-4, 0.7))
-    axis.set_title("whole network, no layer given")
-    axis.legend(fontsize=7)
-    figure.suptitle(f"Flipped labels cost a factor of $(1 - 2\\eta)^{{-2}}$ (n = {settings.n})", fontsize=11)
-    return {"noise": figure}
+        right.plot(np.full(len(each), rate), each, ".", color="0.6", markersize=4)
+    right.plot(settings.whole, [np.median(each) for each in errors], marker="s", markersize=4, label="median", **ink(2))
+    right.axhline(ERROR, color="0.5", linewidth=0.8, linestyle="--")
+    right.set_yscale("symlog", linthresh=1e-3)
+    right.set(xlabel="share of labels flipped", ylabel="error on the clean uniform half", ylim=(-2e-4, 0.7))
+    dress(right, title="whole network, no layer given", legend="best")
+    return shown("noise", figure, f"Flipped labels cost a factor of $(1 - 2\\eta)^{{-2}}$ (n = {settings.n})")

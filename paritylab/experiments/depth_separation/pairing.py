@@ -27,14 +27,19 @@ import paritylab as pl
 
 from ...circuits import smallest_sample
 from ...distributions.points import growing_sample
-from ...figures import INKS, panels
+from ...figures import INKS, ink, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
+from ..boolean_circuits.shared.drawing import dress, shown
 from ..measures import exactly, proportion
-from .shared.families import law_of, random_target
+from .shared.families import mixture_of, random_target
 from .shared.recovery import MULTIPLES, as_predicted, measured_size
 
 LABELS = {"labelled": True, "unlabelled": False}
+NEXT_TERMS = (
+    "The factor is 2.03. The tail of the normal law gives log n to leading order only, and at n = 25 the next terms "
+    "still count."
+)
 CONTROL = 4000
 """Examples of the uniform half alone."""
 
@@ -84,19 +89,12 @@ def runs(n: int, trials: int, labelled: bool) -> list[dict[str, object]]:
         target = random_target(n, seed)
         size = predicted(target, labelled)
         sizes = [math.ceil(size * multiple) for multiple in MULTIPLES]
-        x, y = growing_sample(law_of("E1", target), max(sizes), key=pl.root_key(seed))
+        x, y = growing_sample(mixture_of("E1", target), max(sizes), key=pl.root_key(seed))
         order = np.random.default_rng(seed).permutation(n)
         for multiple, count in zip(MULTIPLES, sizes, strict=True):
             found = order[guess(x[:count, :n], x[:count, n:][:, order], y[:count], labelled)] == np.arange(n)
-            rows.append(
-                {
-                    "trial": seed,
-                    "multiple": multiple,
-                    "predicted": size,
-                    "pairs": float(np.mean(found)),
-                    "recovered": bool(np.all(found)),
-                }
-            )
+            row = {"trial": seed, "multiple": multiple, "predicted": size}
+            rows.append({**row, "pairs": float(np.mean(found)), "recovered": bool(np.all(found))})
     return rows
 
 
@@ -122,34 +120,25 @@ def plan(settings: Settings) -> Iterator[Call]:
 def claims(settings: Settings) -> Iterator[Claim]:
     """A bootstrap over trials for sizes, Wilson's interval for the control."""
     yield from (found(name, n) for n in settings.sizes for name in LABELS)
-    yield Claim(
-        "growth",
+    statement = (
         "the pairing needs log n examples: squaring n at most doubles what the sign test predicts; the factor "
-        "from n = 25 to 625, with labels",
-        None,
-        Region(1.0, 2.0),
-        lambda table: exactly(predicted(random_target(625, 0), True) / predicted(random_target(25, 0), True)),
-        explanation="The factor is 2.03. The tail of the normal law gives log n to leading order only, and at n = "
-        "25 the next terms still count.",
+        "from n = 25 to 625, with labels"
     )
-    yield Claim(
-        "uniform",
+    factor = lambda table: exactly(predicted(random_target(625, 0), True) / predicted(random_target(25, 0), True))
+    yield Claim("growth", statement, None, Region(1.0, 2.0), factor, explanation=NEXT_TERMS)
+    statement = (
         f"on the uniform half alone {CONTROL:,} labelled examples do not show the pairing (n = 25); the fraction "
-        "of pairs found, where chance has 1/25",
-        None,
-        Region(0.02, 0.08),
-        found_by_chance,
-        theory=1 / 25,
+        "of pairs found, where chance has 1/25"
     )
+    yield Claim("uniform", statement, None, Region(0.02, 0.08), found_by_chance, theory=1 / 25)
 
 
 def found(name: str, n: int) -> Claim:
-    return as_predicted(
-        f"{name}/n{n}",
+    statement = (
         f"n = {n}, {name} examples: the sample size at which the whole pairing is found in 90% of trials over the "
-        "one that the sign test predicts",
-        lambda table: rows_of(table, name, n),
+        "one that the sign test predicts"
     )
+    return as_predicted(f"{name}/n{n}", statement, lambda table: rows_of(table, name, n))
 
 
 def found_by_chance(table: pd.DataFrame) -> Measured:
@@ -164,20 +153,16 @@ def rows_of(table: pd.DataFrame, name: str, n: int) -> pd.DataFrame:
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """The share of pairs found over the size of the sample, and sizes over n."""
     figure, axes = panels(1, 2, width=3.8, height=3.0)
-    draw_shares(axes[0, 0], table, settings)
-    axis = axes[0, 1]
+    left, right = axes[0]
+    draw_shares(left, table, settings)
     for i, name in enumerate(LABELS):
-        rows = {n: rows_of(table, name, n) for n in settings.sizes}
-        axis.plot(settings.sizes, [float(each.predicted.median()) for each in rows.values()], color=INKS[i],
-                  linestyle="-" if i == 0 else "--", linewidth=1, label=f"{name}: sign test")  # fmt: skip
-        axis.plot(settings.sizes, [measured_size(each) for each in rows.values()], "os"[i], color=INKS[i],
-                  markersize=5, label="measured, nine in ten")  # fmt: skip
-    axis.set(xscale="log", xlabel="pairs n", ylabel="examples that find the whole pairing", ylim=(0, None))
-    axis.set_xticks(settings.sizes, [str(n) for n in settings.sizes])
-    axis.minorticks_off()
-    axis.legend(fontsize=7, loc="lower right")
-    figure.suptitle("Which x belongs to which z? Under E1 about log n examples tell", fontsize=11)
-    return {"pairing": figure}
+        rows = [rows_of(table, name, n) for n in settings.sizes]
+        asked, measured = [float(each.predicted.median()) for each in rows], [measured_size(each) for each in rows]
+        right.plot(settings.sizes, asked, linewidth=1, label=f"{name}: sign test", **ink(i))
+        right.plot(settings.sizes, measured, "os"[i], color=INKS[i], markersize=5, label="measured, nine in ten")
+    right.set(xscale="log", xlabel="pairs n", ylabel="examples that find the whole pairing", ylim=(0, None))
+    dress(right, ticks=settings.sizes, legend="lower right")
+    return shown("pairing", figure, "Which x belongs to which z? Under E1 about log n examples tell")
 
 
 def draw_shares(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
@@ -185,9 +170,8 @@ def draw_shares(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
         for j, n in enumerate(settings.sizes):
             rows = rows_of(table, name, n)
             sizes = [float(rows.predicted.median()) * multiple for multiple in MULTIPLES]
-            shares = rows.groupby("multiple").pairs.mean()
-            axis.plot(sizes, shares, color=INKS[i], linestyle="-" if i == 0 else "--", linewidth=0.6 + 0.5 * j,
-                      marker="os"[i], markersize=3, label=f"{name}, n = {n}")  # fmt: skip
+            style = {"linewidth": 0.6 + 0.5 * j, "marker": "os"[i], "markersize": 3, **ink(i)}
+            axis.plot(sizes, rows.groupby("multiple").pairs.mean(), label=f"{name}, n = {n}", **style)
     axis.axhline(1 / 25, color="0.5", linewidth=0.8, linestyle=":")
     axis.text(settings.sizes[0] * 40, 0.06, "uniform half alone", fontsize=7, color="0.4")
     axis.set(xscale="log", xlabel="examples", ylabel="share of pairs found", ylim=(0, 1.03))

@@ -3,7 +3,7 @@
 The prediction is the sign test's: the smallest m at which sum over gates and patterns of Phi(-sqrt(m) signal / sd) is
 0.1, from the exact tables, with lambda = 0. Measured is the sample size at which nine in ten random choices of gates
 are recovered, all n of them. Families E1, E2 with five r, E3 (mean 1 - 1/n), E5 (c = 1/4), E6 (flips 1/(2n)) and
-E7, three n each and one more: from about 100 examples to more than a million. For three laws the test predicts that
+E7, three n each and one more: from about 100 examples to more than a million. For three mixtures the test predicts that
 no sample that anybody draws will do: E4, whose gates are fair and independent; E1 with an even n, whose label is
 constant; and the uniform half alone. There all signals are of size 2^-n.
 """
@@ -11,6 +11,7 @@ constant; and the uniform half alone. There all signals are of size 2^-n.
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,8 +25,9 @@ from ...distributions import AbstractDistribution
 from ...figures import INKS, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
+from ..boolean_circuits.shared.drawing import dress, shown
 from ..measures import exactly, fraction
-from .shared.families import alternating, law_of, random_target, signs_of
+from .shared.families import alternating, mixture_of, random_target, signs_of
 from .shared.fits import power
 from .shared.recovery import FACTOR, as_predicted, measured_size, ratio, recovered, trials_of
 
@@ -36,7 +38,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "independent": ("E3", "E5"),
     "far": ("E3",),
 }
-"""Families whose laws are of one kind and share a compiled program."""
+"""Families whose distributions are of one kind and share a compiled program."""
 WORDS = {"E4": "E4: fair independent gates", "even": "E1 with an even n", "hard": "the uniform half alone"}
 HOPELESS_SIZE = 20_000
 MARKS = {"E1": "o", "E6": "s", "E7": "D", "E3": "^", "E5": "v", "E2": "."}
@@ -71,19 +73,15 @@ SETTINGS = {
 
 def runs(families: tuple[str, ...], n: int, trials: int, first: int) -> pd.DataFrame:
     """Trials of some families of one kind."""
-    frames = []
-    for family in families:
-        rows = trials_of(functools.partial(law_of, family), n, trials, first)
-        frames.append(pd.DataFrame(rows).assign(family=family))
-    return pd.concat(frames)
+    rows = lambda family: trials_of(functools.partial(mixture_of, family), n, trials, first)
+    return pd.concat([pd.DataFrame(rows(family)).assign(family=family) for family in families])
 
 
-def hopeless_law(which: str, target: pl.GateProduct) -> AbstractDistribution:
-    if which == "even":
-        return pl.distributions.separation(
-            pl.distributions.EasyHalf(target, pl.distributions.SharedSign(np.ones(target.pairs), 0.0))
-        )
-    return law_of(which, target)
+def hopeless_mixture(which: str, target: pl.GateProduct) -> AbstractDistribution:
+    if which != "even":
+        return mixture_of(which, target)
+    equal = pl.distributions.SharedSign(np.ones(target.pairs), 0.0)
+    return pl.distributions.separation(pl.distributions.EasyHalf(target, equal))
 
 
 def hopeless(which: str, n: int, trials: int) -> list[dict[str, object]]:
@@ -91,10 +89,10 @@ def hopeless(which: str, n: int, trials: int) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for seed in range(trials):
         target = random_target(n, seed)
-        law = hopeless_law(which, target)
-        exact = gate_tables(target, law)
+        distribution = hopeless_mixture(which, target)
+        exact = gate_tables(target, distribution)
         towards = np.sign(exact.correlation)[:, None] * signs_of(target)
-        signals = nested_signals(target, law, [HOPELESS_SIZE], key=pl.root_key(2**20 + seed))
+        signals = nested_signals(target, distribution, [HOPELESS_SIZE], key=pl.root_key(2**20 + seed))
         rows.append(
             {
                 "family": which,
@@ -133,59 +131,43 @@ def claims(settings: Settings) -> Iterator[Claim]:
     all_sizes = lambda table: [measured_size(rows_of(table, *case)) for case in known]
     yield from (at_case(*case, settings.trials_of(group)) for case, group in known.items())
     yield from (is_hopeless(which, settings.hopeless + (which == "even")) for which in WORDS)
-    yield Claim(
-        "hopeless/predicted",
+    statement = (
         "these three laws need more than 10^9 examples by the sign test; the least of their predictions, as a "
-        "power of ten",
-        None,
-        Region(low=9.0),
-        lambda table: exactly(np.log10(table[table.group == "hopeless"].predicted.min())),
+        "power of ten"
     )
-    yield Claim(
-        "decades",
-        f"the measured sizes span at least {'four' if far else 'three'} decades; as a power of ten",
-        None,
-        Region(low=4.0 if far else 3.0),
-        lambda table: exactly(np.log10(max(all_sizes(table)) / min(all_sizes(table)))),
-    )
-    yield Claim(
-        "E2/power",
-        "E2 needs about 1/r^2 as many examples; the exponent of r through the measured sizes at the largest n",
-        None,
-        Region(-2.3, -1.7),
-        lambda table: power(SUBSETS, [measured_size(rows_of(table, f"E2/{r}", settings.subset[-1])) for r in SUBSETS]),
-        theory=-2.0,
-    )
+    measure = lambda table: exactly(np.log10(table[table.group == "hopeless"].predicted.min()))
+    yield Claim("hopeless/predicted", statement, None, Region(low=9.0), measure)
+    statement = f"the measured sizes span at least {'four' if far else 'three'} decades; as a power of ten"
+    measure = lambda table: exactly(np.log10(max(all_sizes(table)) / min(all_sizes(table))))
+    yield Claim("decades", statement, None, Region(low=4.0 if far else 3.0), measure)
+    statement = "E2 needs about 1/r^2 as many examples; the exponent of r through the measured sizes at the largest n"
+    with_r = lambda table, r: measured_size(rows_of(table, f"E2/{r}", settings.subset[-1]))
+    measure = lambda table: power(SUBSETS, [with_r(table, r) for r in SUBSETS])
+    yield Claim("E2/power", statement, None, Region(-2.3, -1.7), measure, theory=-2.0)
     first, last = settings.shared[0], settings.shared[-1]
-    yield Claim(
-        "E1/growth",
+    statement = (
         "E1 needs log n examples: ten times as many gates ask for at most twice as many; the factor from the "
-        "smallest n to the largest",
-        None,
-        Region(1.0, 2.0 * np.log10(last / first)),
-        lambda table: growth(rows_of(table, "E1", first), rows_of(table, "E1", last)),
+        "smallest n to the largest"
     )
+    measure = lambda table: growth(rows_of(table, "E1", first), rows_of(table, "E1", last))
+    yield Claim("E1/growth", statement, None, Region(1.0, 2.0 * np.log10(last / first)), measure)
 
 
 def at_case(family: str, n: int, trials: int) -> Claim:
-    return as_predicted(
-        f"{family.replace('/', '-r')}/n{n}",
+    statement = (
         f"{family.replace('/', ' with r = ')}, n = {n}: the sample size at which 90% of {trials} random choices of "
-        "gates are recovered, over the one that the sign test predicts",
-        lambda table: rows_of(table, family, n),
+        "gates are recovered, over the one that the sign test predicts"
     )
+    return as_predicted(f"{family.replace('/', '-r')}/n{n}", statement, lambda table: rows_of(table, family, n))
 
 
 def is_hopeless(which: str, n: int) -> Claim:
-    return Claim(
-        f"hopeless/{which}",
+    statement = (
         f"{WORDS[which]}, n = {n}: {HOPELESS_SIZE:,} examples do not recover the gates; the fraction of runs in which "
-        "they do",
-        None,
-        Region(high=0.1),
-        lambda table: fraction(table[table.family == which].recovered),
-        theory=0.0,
+        "they do"
     )
+    measure = lambda table: fraction(table[table.family == which].recovered)
+    return Claim(f"hopeless/{which}", statement, None, Region(high=0.1), measure, theory=0.0)
 
 
 def growth(small: pd.DataFrame, large: pd.DataFrame) -> Measured:
@@ -203,7 +185,7 @@ def rows_of(table: pd.DataFrame, family: str, n: int) -> pd.DataFrame:
 def predicted(family: str, n: int) -> float:
     """What the sign test asks for with alternating gates."""
     target = alternating(int(n))
-    return predicted_samples(gate_tables(target, law_of(family, target)))
+    return predicted_samples(gate_tables(target, mixture_of(family, target)))
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
@@ -211,32 +193,24 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     figure, axes = panels(1, 2, width=4.4, height=3.6)
     draw_diagonal(axes[0, 0], table, settings)
     draw_growth(axes[0, 1], table, settings)
-    figure.suptitle("How many examples recover all n gates, for each easy half", fontsize=11)
-    return {"samples": figure}
+    return shown("samples", figure, "How many examples recover all n gates, for each easy half")
 
 
 def draw_diagonal(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
-    span = np.array([50.0, 6e6])
-    axis.fill_between(
-        span, span / FACTOR, span * FACTOR, color="0.9", linewidth=0, label=f"within a factor of {FACTOR}"
-    )
+    span, near = np.array([50.0, 6e6]), f"within a factor of {FACTOR}"
+    axis.fill_between(span, span / FACTOR, span * FACTOR, color="0.9", linewidth=0, label=near)
     axis.plot(span, span, color="0.5", linewidth=0.8)
-    for i, kind in enumerate(MARKS):
+    for i, (kind, mark) in enumerate(MARKS.items()):
         chosen = [case for case in cases(settings) if case[0].split("/")[0] == kind]
-        for place, (family, n) in enumerate(chosen):
-            rows = rows_of(table, family, n)
-            found, size = ratio(rows), float(rows.predicted.median())
-            low, high = (max(0.0, each) for each in (found.value - found.interval[0], found.interval[1] - found.value))
-            high = high if np.isfinite(high) else 0.0
-            axis.errorbar(
-                size, size * found.value, [[size * low], [size * high]], fmt=MARKS[kind],
-                color=INKS[i], markersize=6 if kind == "E2" else 4, linewidth=0.8,
-                label=(f"{kind}, r = 1 to 9" if kind == "E2" else kind) if place == 0 else None,
-            )  # fmt: skip
-    axis.set(xscale="log", yscale="log", xlim=span, ylim=span)
-    axis.set_xlabel("predicted by the sign test (examples)")
-    axis.set_ylabel("measured, nine in ten recovered (examples)")
-    axis.legend(fontsize=7, loc="upper left")
+        style: dict[str, Any] = {"fmt": mark, "color": INKS[i], "markersize": 6 if kind == "E2" else 4}
+        for place, case in enumerate(chosen):
+            rows = rows_of(table, *case)
+            (value, (low, high)), size = ratio(rows), float(rows.predicted.median())
+            down, up = max(0.0, value - low), max(0.0, high - value) if np.isfinite(high) else 0.0
+            label = (f"{kind}, r = 1 to 9" if kind == "E2" else kind) if place == 0 else None
+            axis.errorbar(size, size * value, [[size * down], [size * up]], linewidth=0.8, label=label, **style)
+    axis.set(xscale="log", yscale="log", xlim=span, ylim=span, xlabel="predicted by the sign test (examples)")
+    dress(axis, ylabel="measured, nine in ten recovered (examples)", legend="upper left")
 
 
 def draw_growth(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
@@ -250,4 +224,4 @@ def draw_growth(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
     n = np.arange(5, 14, 2)
     axis.plot(n, [predicted("E4", k) for k in n.tolist()], "--", color="0.4", linewidth=0.8, label="E4, uniform: fail")
     axis.set(xscale="log", yscale="log", xlabel="gates n", ylabel="examples (lines: predicted)", ylim=(50, 2e7))
-    axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    dress(axis, legend="beside")

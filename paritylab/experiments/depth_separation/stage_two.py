@@ -16,9 +16,9 @@ n^2 at which most seeds have learned. For (d) the error is measured on 8,192 poi
 counts.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import numpy as np
@@ -39,19 +39,21 @@ from ...circuits import (
 )
 from ...distributions import AbstractDistribution
 from ...distributions.points import growing_sample
-from ...figures import ink, panels
+from ...figures import ink
 from ...statistics import power_law, quantile
 from ...sweep import Call, Results
 from ...training import streamed_perceptron
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region
+from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import dress, one_panel
 from ..measures import exactly, largest, share
-from .shared.families import ERROR, law_of, random_target
+from .shared.families import ERROR, mixture_of, random_target
 
 EMBEDDINGS = {"hard-tanh": sharp_embedding, "relu": symmetric_embedding}
 MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
 """Of n^2, for (c)."""
-BATCH, LOOK = 256, 50
+BATCH, EVERY = 256, 50
+"""Examples of a step, and steps between two validations."""
 RATES = {"sgd": (0.1, 0.02), "adam": (0.003, 0.001)}
 WORDS = {
     "hard-tanh": "(a) hard-tanh staircase",
@@ -72,7 +74,7 @@ class GateOutputs:
     def __call__(self, key: PRNGKeyArray) -> AbstractDistribution:
         parity = pl.Parity(self.n, support=range(self.n))
         means = pl.targets.random_gate_product(self.n, key=key).ors / 2
-        hard = eqx.tree_at(lambda law: law.mean, pl.Product(parity, 0.0), means)
+        hard = eqx.tree_at(lambda distribution: distribution.mean, pl.Product(parity, 0.0), means)
         return pl.distributions.HeldOut(pl.Mixture([pl.distributions.EqualBits(parity), hard], [0.5, 0.5]), hard)
 
 
@@ -98,25 +100,22 @@ SETTINGS = {
 def streamed(n: int, units: str, seeds: int) -> list[dict[str, object]]:
     """Ways (a) and (b), until both halves are good enough."""
     points, labels = EMBEDDINGS[units](n), sign_parity(n)
-    rows: list[dict[str, object]] = []
-    for seed in range(seeds):
-        target = random_target(n, seed)
-        hard, law = count_distribution(target, pl.Uniform(target)), count_distribution(target, law_of("E1", target))
-        enough = lambda wrong, hard=hard: (  # type: ignore[misc]
-            not wrong[0] and not wrong[-1] and float(hard.probability[wrong].sum()) <= ERROR
-        )
-        found = streamed_perceptron(
-            points, labels, law.probability, until=enough, rng=np.random.default_rng(seed), most=10**7
-        )
-        rows.append({"seed": seed, "updates": found.updates, "examples": found.examples})
-    return rows
+
+    def one(seed: int) -> dict[str, object]:
+        target, rng = random_target(n, seed), np.random.default_rng(seed)
+        hard, mixed = (count_distribution(target, each) for each in (pl.Uniform(target), mixture_of("E1", target)))
+        enough = lambda wrong: not wrong[0] and not wrong[-1] and float(hard.probability[wrong].sum()) <= ERROR
+        found = streamed_perceptron(points, labels, mixed.probability, until=enough, rng=rng, most=10**7)
+        return {"seed": seed, "updates": found.updates, "examples": found.examples}
+
+    return [one(seed) for seed in range(seeds)]
 
 
 def stepped(n: int, seed: int) -> list[dict[str, object]]:
     """Way (c) at multiples of n^2 examples."""
     target = random_target(n, seed)
     sizes = [round(multiple * n**2) for multiple in MULTIPLES]
-    s, y = _outputs(target, law_of("E1", target), max(sizes), seed)
+    s, y = _outputs(target, mixture_of("E1", target), max(sizes), seed)
     tested, truth = _outputs(target, pl.Uniform(target), 4096, seed + 2**20)
     rows: list[dict[str, object]] = []
     for multiple, size in zip(MULTIPLES, sizes, strict=True):
@@ -128,28 +127,20 @@ def stepped(n: int, seed: int) -> list[dict[str, object]]:
     return rows
 
 
-def _outputs(target: pl.GateProduct, law: AbstractDistribution, size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _outputs(target: pl.GateProduct, half: AbstractDistribution, size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A sample of the gates' outputs, and labels."""
-    x, y = growing_sample(law, size, key=pl.root_key(seed))
+    x, y = growing_sample(half, size, key=pl.root_key(seed))
     first, second, o = x[:, : target.pairs], x[:, target.pairs :], np.asarray(target.ors, np.float32)
     return np.asarray((o * (1 - first * second) + first + second) / 2, float), np.asarray(y, float)
 
 
 def plan(settings: Settings) -> Iterator[Plan | Call]:
+    how: dict[str, Any] = {"batch": BATCH, "seeds": settings.trained_seeds, "steps": settings.steps, "every": EVERY}
+    how |= {"records": pl.training.Recording((pl.training.ValidationError(),), EVERY)}
     for name, rates in RATES.items():
         for n in reversed(settings.trained):
-            yield pl.plan(
-                GateOutputs(n),
-                pl.MLP(256),
-                rate=rates,
-                batch=BATCH,
-                seeds=settings.trained_seeds,
-                steps=settings.steps,
-                every=LOOK,
-                optimizer=name,
-                records=pl.training.Recording((pl.training.ValidationError(),), LOOK),
-                labels={"way": name, "gates": n},
-            )
+            labels = {"way": name, "gates": n}
+            yield pl.plan(GateOutputs(n), pl.MLP(256), rate=rates, optimizer=name, labels=labels, **how)
     for n in reversed(settings.relu):
         yield Call(streamed, {"n": n, "units": "relu", "seeds": settings.seeds}, {"way": "relu"}, seconds=n / 4)
     for n in reversed(settings.one_step):
@@ -182,61 +173,38 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """Facts about the seeds that ran: bounds hold for each of them."""
     both = max(settings.relu)
     updates = lambda data, way: data.units(way).groupby("n").updates.median()[both]
-    yield Claim(
-        "hard-tanh/bound",
-        "(a) makes at most n (n + 1) updates; the largest share of that",
-        None,
-        Region(high=1.0),
-        lambda data: share_of_bound(data.units("hard-tanh"), lambda n: n * (n + 1)),
-    )
-    yield Claim(
-        "relu/bound",
-        "(b) makes at most R^2 / gamma^2 updates; the largest share",
-        None,
-        Region(high=1.0),
-        lambda data: share_of_bound(data.units("relu"), bound_of_ramps),
-    )
-    yield Claim(
-        "steepness",
-        f"saturating steps are far better than ramps: median updates of (b) over those of (a) at n = {both}",
-        None,
-        Region(low=20.0),
-        lambda data: exactly(updates(data, "relu") / updates(data, "hard-tanh")),
-    )
-    yield Claim(
-        "hard-tanh/growth",
-        "(a) needs a number of examples between n and n^2; the exponent of n through the medians",
-        None,
-        Region(0.7, 2.0),
-        lambda data: exactly(power_of_medians(data.units("hard-tanh"))),
-    )
+    statement = "(a) makes at most n (n + 1) updates; the largest share of that"
+    used = lambda runs, bound: largest(runs.updates / runs.n.map(bound))
+    measure = lambda data: used(data.units("hard-tanh"), lambda n: n * (n + 1))
+    yield Claim("hard-tanh/bound", statement, None, Region(high=1.0), measure)
+    statement = "(b) makes at most R^2 / gamma^2 updates; the largest share"
+    measure = lambda data: used(data.units("relu"), bound_of_ramps)
+    yield Claim("relu/bound", statement, None, Region(high=1.0), measure)
+    statement = f"saturating steps are far better than ramps: median updates of (b) over those of (a) at n = {both}"
+    measure = lambda data: exactly(updates(data, "relu") / updates(data, "hard-tanh"))
+    yield Claim("steepness", statement, None, Region(low=20.0), measure)
+    statement = "(a) needs a number of examples between n and n^2; the exponent of n through the medians"
+    measure = lambda data: exactly(power_of_medians(data.units("hard-tanh")))
+    yield Claim("hard-tanh/growth", statement, None, Region(0.7, 2.0), measure)
     yield from map(one_step, settings.one_step)
     yield from (adam(n, settings.steps) for n in settings.trained)
 
 
 def one_step(n: int) -> Claim:
-    return Claim(
-        f"one-step/n{n}",
-        f"(c) learns from about n^2 examples, n = {n}; the least multiple of n^2 tried at which most seeds are at 1%",
-        None,
-        Region(high=4.0),
-        lambda data: exactly(multiple_needed(data.table, n)),
+    statement = (
+        f"(c) learns from about n^2 examples, n = {n}; the least multiple of n^2 tried at which most seeds are at 1%"
     )
+    measure = lambda data: exactly(multiple_needed(data.table, n))
+    return Claim(f"one-step/n{n}", statement, None, Region(high=4.0), measure)
 
 
 def adam(n: int, steps: int) -> Claim:
-    return Claim(
-        f"adam/n{n}",
+    statement = (
         f"(d) learns with Adam from the standard start, n = {n}; the fraction of seeds at 1% within "
-        f"{steps:,} steps at the best rate",
-        None,
-        Region(low=0.5),
-        lambda data: share(np.isfinite(best(data.times, "adam", n))),
+        f"{steps:,} steps at the best rate"
     )
-
-
-def share_of_bound(runs: pd.DataFrame, bound: Callable[[float], float]) -> Measured:
-    return largest(runs.updates / runs.n.map(bound))
+    measure = lambda data: share(np.isfinite(best(data.times, "adam", n)))
+    return Claim(f"adam/n{n}", statement, None, Region(low=0.5), measure)
 
 
 def bound_of_ramps(n: float) -> float:
@@ -269,8 +237,7 @@ def multiple_needed(table: pd.DataFrame, n: int) -> float:
 def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Examples to 1% over n, for each way."""
     table, times = data.table, data.times
-    figure, axes = panels(1, 1, width=6.4, height=3.6)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=6.4, height=3.6)
     for i, (way, words) in enumerate(WORDS.items()):
         if way in EMBEDDINGS:
             medians = table[table.way == way].groupby("n").examples.median()
@@ -284,8 +251,5 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
         axis.plot(n, examples, marker="osD^v"[i], markersize=4, label=words, **ink(i))
     ticks = sorted({*settings.hard_tanh, *settings.relu})
     axis.set(xscale="log", yscale="log", xlabel="gates n", ylabel="examples to 1% on the uniform half (median)")
-    axis.set_xticks(ticks, [str(each) for each in ticks])
-    axis.minorticks_off()
-    axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    axis.set_title("The parity of n gate outputs, learned in four ways")
+    dress(axis, title="The parity of n gate outputs, learned in four ways", ticks=ticks, legend="beside", size=8)
     return {"stage-two": figure}

@@ -10,6 +10,7 @@ over this range (a first trial: 2, 3, 8, 12, 28, 80, 128 for n = 2 to 8).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,21 +19,20 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...bounds import error_from_rank, integer_network_rank
-from ...figures import INKS, panels
+from ...figures import INKS
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import dress, one_panel
 from ..measures import exactly
-from .shared.baselines import RandomSeparation, last_records
+from .shared.baselines import RandomSeparation, falling, last_records
 from .shared.fits import exponential
 
 ERROR = 0.1
 FOUND_BEFORE = {2: 2, 3: 3, 4: 8, 5: 12, 6: 28, 7: 80, 8: 128}
 """The smallest widths of a first trial."""
 
-MISSED = {
-    5: "At quick scale, 3,000 steps, the best of 16 seeds with 12 units ends at 13.8%; longer training helps.",
-}
+MISSED = {5: "At quick scale, 3,000 steps, the best of 16 seeds with 12 units ends at 13.8%; longer training helps."}
 
 
 @dataclass(frozen=True)
@@ -74,23 +74,13 @@ SETTINGS = {
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
+    steps = settings.steps
+    how: dict[str, Any] = {"rate": settings.rate, "batch": settings.batch, "steps": steps, "every": steps // 4}
+    how |= {"lanes": settings.seeds // 2, "points": settings.points}
     for pairs, widths in settings.widths:
+        task, seeds = RandomSeparation(pairs, "hard"), settings.seeds_of(pairs)
         for width in widths:
-            yield pl.plan(
-                RandomSeparation(pairs, "hard"),
-                pl.MLP(width),
-                rate=settings.rate,
-                batch=settings.batch,
-                optimizer="adam",
-                schedule=pl.training.LinearFall(settings.steps),
-                seeds=settings.seeds_of(pairs),
-                steps=settings.steps,
-                every=settings.steps // 4,
-                validation=0,
-                records=pl.training.Recording((pl.training.ErrorsByPart(settings.points),), settings.steps),
-                lanes=settings.seeds // 2,
-                labels={"pairs": pairs, "width": width},
-            )
+            yield falling(task, pl.MLP(width), seeds=seeds, labels={"pairs": pairs, "width": width}, **how)
 
 
 def below(pairs: int, weight: int = 1) -> int:
@@ -118,33 +108,27 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """A width that was found is exact."""
     yield from (as_before(pairs) for pairs in settings.pairs if pairs in FOUND_BEFORE)
     if len(settings.pairs) > 2:  # two points always lie on a line
-        yield Claim(
-            "growth",
+        statement = (
             "the least width grows like 2^(e n) over these n; e lies between the proven 1/2 of networks with small "
-            "weights, less its polynomial factor, and 1 (2^n units, one for each x, would do)",
-            None,
-            Region(0.5, 1.5),
-            lambda found: exponential(found.index, found.least),
-            theory="about 1",
+            "weights, less its polynomial factor, and 1 (2^n units, one for each x, would do)"
         )
+        measure = lambda found: exponential(found.index, found.least)
+        yield Claim("growth", statement, None, Region(0.5, 1.5), measure, theory="about 1")
 
 
 def as_before(pairs: int) -> Claim:
-    return Claim(
-        f"n{pairs}",
+    statement = (
         f"n = {pairs}: the least width with an error of at most 10% on the uniform half, trained or explicit, "
-        "is at most that of a first trial",
-        None,
-        Region(high=float(FOUND_BEFORE[pairs])),
-        lambda found: exactly(found.least[pairs]),
-        explanation=MISSED.get(pairs, ""),
+        "is at most that of a first trial"
     )
+    region, measure = Region(high=float(FOUND_BEFORE[pairs])), lambda found: exactly(found.least[pairs])
+    return Claim(f"n{pairs}", statement, None, region, measure, explanation=MISSED.get(pairs, ""))
 
 
 def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
     """Widths over n, from both sides."""
-    figure, axes = panels(1, 1, width=5.6, height=3.6)
-    axis, n = axes[0, 0], found.index.to_numpy(float)
+    figure, axis = one_panel(width=5.6, height=3.6)
+    n = found.index.to_numpy(float)
     axis.semilogy(n, found.explicit, "s--", color=INKS[1], markersize=4, label="explicit polynomial")
     axis.semilogy(n, found.trained, "o", color=INKS[0], label="trained with Adam, best seed")
     if len(n) > 2:
@@ -155,7 +139,6 @@ def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
     axis.semilogy(known, [FOUND_BEFORE[pairs] for pairs in known], "x", color="0.5", label="first trial, trained")
     axis.semilogy(n, [*map(below, settings.pairs)], "v-", color=INKS[2], markersize=4, label="at least (Z4)")
     axis.set_xticks(settings.pairs)
-    axis.set(xlabel="n (pairs)", ylabel="hidden units at 10% error")
-    axis.set_title("Depth two: minimal width on the uniform half")
-    axis.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    title = "Depth two: minimal width on the uniform half"
+    dress(axis, xlabel="n (pairs)", ylabel="hidden units at 10% error", title=title, legend="beside")
     return {"widths": figure}

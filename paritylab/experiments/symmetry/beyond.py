@@ -14,7 +14,7 @@ of the other bits, up to sign. A network that depends on |x| alone can do no bet
 are many (r = 1, 2), and errs on them where they are rare (r = 5).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,8 @@ from ...networks import gelu
 from ...networks.activations import Activation
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Region
+from ..base import Claim, Measured, Region
+from ..boolean_circuits.shared.drawing import shown
 from ..measures import fraction, median
 
 LEARNED = 0.05
@@ -87,24 +88,13 @@ def plan(settings: Settings) -> Iterator[Plan]:
 
 def train(settings: Settings, target: pl.AbstractTarget, way: Way, labels: dict[str, Any]) -> Plan:
     """Online training, the error on fresh points recorded now and then."""
-    n = settings.n
+    n, seeds, steps = settings.n, settings.seeds, settings.examples // way.batch
+    task = pl.distributions.Encoded(pl.Uniform(target), "bits")
     start = pl.MLP(4 * n + 3) if labels["way"] == "random" else pl.networks.Staircase(n + 3, way.activation)
-    steps = settings.examples // way.batch
-    return pl.plan(
-        pl.distributions.Encoded(pl.Uniform(target), "bits"),
-        start,
-        loss=way.loss,
-        optimizer=way.optimizer,
-        rate=float(n) ** way.rate if way.rate < 0 else way.rate,
-        batch=way.batch,
-        steps=steps,
-        every=steps // 20,
-        records=pl.training.Recording((pl.FreshError(4096),), steps // 20),
-        validation=0,
-        seeds=settings.seeds,
-        lanes=-(-settings.seeds // 2),
-        labels=labels,
-    )
+    rate = float(n) ** way.rate if way.rate < 0 else way.rate
+    how: dict[str, Any] = {"loss": way.loss, "optimizer": way.optimizer, "rate": rate, "batch": way.batch}
+    how |= {"every": steps // 20, "records": (pl.FreshError(4096),), "validation": 0}
+    return pl.plan(task, start, steps=steps, seeds=seeds, lanes=-(-seeds // 2), labels=labels, **how)
 
 
 def read(settings: Settings, results: Results) -> pd.DataFrame:
@@ -116,42 +106,35 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """Section 5, first paragraph; Adam, the random start and the exceptions are ours."""
     n, rare = settings.n, max(settings.exceptions)
     yield from (learns(settings, way) for way in PAPERS_WAYS)
-    yield Claim(
-        "random/learns",
-        f"n = {n}, parity, Adam from a random start: does not learn from as many examples; fraction of seeds that do",
-        None,
-        Region(high=0.5),
-        lambda last: fraction(errors(last, "random") < LEARNED),
-        theory=0.0,
+    statement = (
+        f"n = {n}, parity, Adam from a random start: does not learn from as many examples; fraction of seeds that do"
     )
-    yield Claim(
-        "adam/better",
+    yield Claim("random/learns", statement, None, Region(high=0.5), learned_by("random"), theory=0.0)
+    statement = (
         f"n = {n}, parity, Adam: the symmetric start helps it, too; median over seeds of the error from a random "
-        "start less that from the symmetric one",
-        None,
-        Region(low=0.1),
-        lambda last: median(errors(last, "random") - errors(last, "adam")),
+        "start less that from the symmetric one"
     )
-    yield Claim(
-        "nearly/rare",
+    helped = lambda last: median(errors(last, "random") - errors(last, "adam"))
+    yield Claim("adam/better", statement, None, Region(low=0.1), helped)
+    statement = (
         f"n = {n}, parity but for a share of 2^-{rare}, {WAYS[ON_EXCEPTIONS].title}: the symmetric part is "
         "learned as before, the exceptions disturb no more points than they are; median over seeds of what they "
-        "add to the error",
-        None,
-        Region(high=2 * 2.0**-rare),
-        lambda last: median(errors(last, "nearly", rare) - errors(last, ON_EXCEPTIONS)),
+        "add to the error"
     )
+    added = lambda last: median(errors(last, "nearly", rare) - errors(last, ON_EXCEPTIONS))
+    yield Claim("nearly/rare", statement, None, Region(high=2 * 2.0**-rare), added)
 
 
 def learns(settings: Settings, way: str) -> Claim:
-    return Claim(
-        f"{way}/learns",
+    statement = (
         f"n = {settings.n}, parity, symmetric start, {WAYS[way].title}: learns; fraction of seeds with an error below "
-        f"{LEARNED}",
-        "similar",
-        Region(low=0.5),
-        lambda last: fraction(errors(last, way) < LEARNED),
+        f"{LEARNED}"
     )
+    return Claim(f"{way}/learns", statement, "similar", Region(low=0.5), learned_by(way))
+
+
+def learned_by(way: str) -> Callable[[pd.DataFrame], Measured]:
+    return lambda last: fraction(errors(last, way) < LEARNED)
 
 
 def errors(last: pd.DataFrame, way: str, exception: int = 0) -> "pd.Series[float]":
@@ -176,5 +159,4 @@ def plot(settings: Settings, last: pd.DataFrame) -> dict[str, Figure]:
     right.set(xlabel="share of exceptions 2$^{-r}$", ylabel="error on fresh points", title="nearly symmetric functions")
     right.axhline(errors(last, ON_EXCEPTIONS).median(), label="no exceptions, median", **ink(3))
     right.legend(loc="upper left", fontsize=8)
-    figure.suptitle("How far the symmetric start reaches", fontsize=11)
-    return {"beyond": figure}
+    return shown("beyond", figure, "How far the symmetric start reaches")

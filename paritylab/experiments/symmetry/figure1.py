@@ -22,10 +22,11 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...cube import cube, encode
-from ...figures import INKS, ink, panels
+from ...figures import INKS, ink
 from ...networks.base import outputs
 from ...sweep import Call
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import one_panel, shown
 from ..measures import exactly, largest, least
 
 A = (1, 5, 7, 15, 20, 21, 22, 25)
@@ -84,44 +85,19 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """The two lemmas with the bounds of their proofs, and that the figure's curves have the right signs."""
     every = f"all symmetric functions, n = 1 to {settings.largest}"
     of = lambda table, activation: table[(table.activation == activation) & table.on.notna()]
-    yield Claim(
-        "lemma1/on",
-        f"sigmoids, {every}: the least sum of indicators on A",
-        0.84,
-        Region(low=0.84),
-        lambda table: least(of(table, "sigmoid").on),
-    )
-    yield Claim(
-        "lemma1/off",
-        f"sigmoids, {every}: the largest sum off A",
-        0.17,
-        Region(high=0.17),
-        lambda table: largest(of(table, "sigmoid").off),
-    )
-    yield Claim(
-        "lemma2/on", f"ReLUs, {every}: the least sum on A", 1.0, Region(1, 1), lambda table: least(of(table, "relu").on)
-    )
-    yield Claim(
-        "lemma2/off",
-        f"ReLUs, {every}: the largest sum off A",
-        0.0,
-        Region(0, 0),
-        lambda table: largest(of(table, "relu").off),
-    )
-    yield Claim(
-        "wrong",
-        f"both, {every}: the number of wrong signs",
-        0.0,
-        Region(0, 0),
-        lambda table: exactly(table.wrong.sum()),
-    )
-    yield Claim(
-        "figure",
-        "both curves have the sign of f_A at every |x|; wrong signs",
-        0.0,
-        Region(0, 0),
-        lambda table: exactly(wrong_signs(table)),
-    )
+    on, off = lambda table, name: least(of(table, name).on), lambda table, name: largest(of(table, name).off)
+    statement = f"sigmoids, {every}: the least sum of indicators on A"
+    yield Claim("lemma1/on", statement, 0.84, Region(low=0.84), lambda table: on(table, "sigmoid"))
+    statement = f"sigmoids, {every}: the largest sum off A"
+    yield Claim("lemma1/off", statement, 0.17, Region(high=0.17), lambda table: off(table, "sigmoid"))
+    statement = f"ReLUs, {every}: the least sum on A"
+    yield Claim("lemma2/on", statement, 1.0, Region(1, 1), lambda table: on(table, "relu"))
+    statement = f"ReLUs, {every}: the largest sum off A"
+    yield Claim("lemma2/off", statement, 0.0, Region(0, 0), lambda table: off(table, "relu"))
+    statement = f"both, {every}: the number of wrong signs"
+    yield Claim("wrong", statement, 0.0, Region(0, 0), lambda table: exactly(table.wrong.sum()))
+    statement = "both curves have the sign of f_A at every |x|; wrong signs"
+    yield Claim("figure", statement, 0.0, Region(0, 0), lambda table: exactly(wrong_signs(table)))
 
 
 def wrong_signs(table: pd.DataFrame) -> int:
@@ -132,8 +108,7 @@ def wrong_signs(table: pd.DataFrame) -> int:
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     """Both sums over |x|, and the function itself as dots."""
-    figure, axes = panels(1, 1, width=7, height=2.8)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=7, height=2.8)
     for i, (name, label) in enumerate((("sigmoid", "sigmoids"), ("relu", "ReLUs"))):
         curve = table[(table.activation == name) & table.ones.notna()].sort_values("ones")
         axis.plot(curve.ones, curve.total, label=label, linewidth=1.2, **ink(i))
@@ -142,5 +117,5 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     axis.axhline(0.5, color="0.5", linewidth=0.6)
     axis.set(xlabel="number of ones |x|", ylabel="sum of indicators", title=f"A = {set(A)}")
     figure.legend(loc="outside lower center", ncols=3)
-    figure.suptitle("A symmetric function as sums of sigmoids and of ReLUs; the sign changes at 1/2", fontsize=11)
-    return {"figure1": figure}
+    title = "A symmetric function as sums of sigmoids and of ReLUs; the sign changes at 1/2"
+    return shown("figure1", figure, title)

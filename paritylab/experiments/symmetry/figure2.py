@@ -13,8 +13,8 @@ The true error of the second layer alone is exact (a sum over |x|), else it is o
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-import pandas as pd
 from matplotlib.figure import Figure
 
 from ...figures import panels
@@ -22,7 +22,7 @@ from ...training.plans import Plan
 from ...training.rules.weight_records import UnseenMass
 from ..base import Claim, Measured, Region
 from ..measures import fraction, median
-from .shared.runs import BOTH_WAYS, Curves, SymmetricTask, Trained, draw_errors, finish, read as read, sgd
+from .shared.runs import BOTH_WAYS, Curves, SymmetricTask, draw_errors, finish, read as read, sgd, without_error
 
 SIMILAR = 0.05
 """Two errors are similar when they differ by less than this, a tenth of chance."""
@@ -38,32 +38,23 @@ LONG = (
 class Settings:
     epochs: Mapping[int, int]
     """How long each n is trained: the axes of the paper's panels."""
-    looks: int
+    records: int
     seeds: int
     points: int = 10_000
 
 
 SETTINGS = {
-    "quick": Settings(epochs={12: 20_000}, looks=100, seeds=20, points=2000),
-    "paper": Settings(epochs={30: 60_000, 60: 250_000}, looks=200, seeds=20),
+    "quick": Settings(epochs={12: 20_000}, records=100, seeds=20, points=2000),
+    "paper": Settings(epochs={30: 60_000, 60: 250_000}, records=200, seeds=20),
 }
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """Both ways of training from the same seeds: the same functions, samples and orders."""
+    common: dict[str, Any] = {"seeds": settings.seeds, "points": settings.points, "records": (UnseenMass(),)}
     for n, epochs in settings.epochs.items():
         for trained in BOTH_WAYS:
-            yield sgd(
-                SymmetricTask(n),
-                trained,
-                sample=n,
-                power=6,
-                epochs=epochs,
-                look=epochs // settings.looks,
-                seeds=settings.seeds,
-                points=settings.points,
-                records=(UnseenMass(),),
-            )
+            yield sgd(SymmetricTask(n), trained, epochs=epochs, every=epochs // settings.records, **common)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
@@ -75,48 +66,33 @@ def claims(settings: Settings) -> Iterator[Claim]:
         yield continues(n)
 
 
-def becomes_zero(n: int, trained: Trained, words: str) -> Claim:
-    return Claim(
-        f"n{n}/{trained}/zero",
-        f"n = m = {n}, {words}: the training error becomes 0 in the epochs of the figure; fraction of seeds",
-        1.0,
-        Region(low=0.5),
-        lambda data: fraction(by_seed(data, n, trained).zero_epoch < math.inf),
-        explanation=LONG,
-    )
+def becomes_zero(n: int, trained: str, words: str) -> Claim:
+    statement = f"n = m = {n}, {words}: the training error becomes 0 in the epochs of the figure; fraction of seeds"
+    measure = lambda data: without_error(data.of(n=n, trained=trained))
+    return Claim(f"n{n}/{trained}/zero", statement, 1.0, Region(low=0.5), measure, explanation=LONG)
 
 
 def similar(n: int) -> Claim:
-    difference = lambda both, output: (both.true_error - output.true_error).abs()
-    return Claim(
-        f"n{n}/similar",
+    statement = (
         f"n = m = {n}: the performance of both ways is similar; median over seeds of the difference of their "
-        "true errors at the end",
-        "similar",
-        Region(high=SIMILAR),
-        lambda data: median(difference(*(by_seed(data, n, trained) for trained in BOTH_WAYS))),
+        "true errors at the end"
     )
+    error = lambda data, trained: data.of(n=n, trained=trained).true_error
+    measure = lambda data: median((error(data, "both") - error(data, "output")).abs())
+    return Claim(f"n{n}/similar", statement, "similar", Region(high=SIMILAR), measure)
 
 
 def continues(n: int) -> Claim:
     def measure(data: Curves) -> Measured:
-        done = by_seed(data, n, "both").loc[lambda rows: rows.zero_epoch < math.inf]
+        done = data.of(n=n, trained="both").loc[lambda rows: rows.zero_epoch < math.inf]
         return fraction(done.updates > done.updates_at_zero)
 
-    return Claim(
-        f"n{n}/continues",
+    statement = (
         f"n = m = {n}: SGD runs on after the training error is 0, because beta > 0; among the seeds that get "
-        "there, the fraction with further updates",
-        None,
-        Region(low=0.5),
-        measure,
-        explanation="" if n < 60 else "Two of twenty seeds get there, which decides nothing.",
+        "there, the fraction with further updates"
     )
-
-
-def by_seed(data: Curves, n: int, trained: Trained) -> pd.DataFrame:
-    """The ends of some runs."""
-    return data.ends[(data.ends.n == n) & (data.ends.trained == trained)].set_index("seed")
+    few = "" if n < 60 else "Two of twenty seeds get there, which decides nothing."
+    return Claim(f"n{n}/continues", statement, None, Region(low=0.5), measure, explanation=few)
 
 
 def plot(settings: Settings, data: Curves) -> dict[str, Figure]:

@@ -8,19 +8,17 @@ the same run for every h, which the paper draws three times. The paper's axes en
 epochs; runs end here when no example violates the margin.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 from matplotlib.figure import Figure
 
 from ...figures import panels
 from ...training.plans import Plan
 from ..base import Claim, Region
-from ..measures import fraction, median
-from .shared.runs import Curves, SymmetricTask, draw_errors, finish, read as read, sgd
+from ..measures import median
+from .shared.runs import Curves, SymmetricTask, draw_errors, finish, read as read, sgd, without_error
 
 LARGE, SMALL = 2, 4
 """The largest and the smallest step, as powers of 1/n."""
@@ -31,69 +29,45 @@ class Settings:
     n: int
     epochs: Mapping[int, int]
     """The end of each axis, by the power of 1/n that h is."""
-    look: int
+    every: int
     seeds: int
     points: int = 10_000
 
 
 SETTINGS = {
-    "quick": Settings(n=20, epochs={2: 3000, 3: 20_000, 4: 20_000}, look=200, seeds=20, points=2000),
-    "paper": Settings(n=30, epochs={2: 16_000, 3: 80_000, 4: 90_000}, look=250, seeds=20),
+    "quick": Settings(n=20, epochs={2: 3000, 3: 20_000, 4: 20_000}, every=200, seeds=20, points=2000),
+    "paper": Settings(n=30, epochs={2: 16_000, 3: 80_000, 4: 90_000}, every=250, seeds=20),
 }
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """Both layers at each step, and the second layer once for all."""
-    n = settings.n
-    common: dict[str, Any] = {"sample": n, "look": settings.look, "seeds": settings.seeds, "points": settings.points}
+    common: dict[str, Any] = {"every": settings.every, "seeds": settings.seeds, "points": settings.points}
     for power, epochs in settings.epochs.items():
-        yield sgd(SymmetricTask(n), "both", power=power, epochs=epochs, **common)
-    yield sgd(SymmetricTask(n), "output", power=0, epochs=max(settings.epochs.values()), **common)
+        yield sgd(SymmetricTask(settings.n), "both", power=power, epochs=epochs, **common)
+    yield sgd(SymmetricTask(settings.n), "output", power=0, epochs=max(settings.epochs.values()), **common)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
     """Section 5.2."""
     n = settings.n
-    yield Claim(
-        "zero",
-        f"n = m = {n}, both layers, h = n^-2: the training error becomes 0; fraction of seeds",
-        1.0,
-        Region(low=0.75),
-        lambda data: fraction(both(data, LARGE).zero_epoch < math.inf),
-    )
-    yield Claim(
-        "faster",
+    large, small = (lambda data, power=power: data.of(trained="both", power=power) for power in (LARGE, SMALL))
+    statement = f"n = m = {n}, both layers, h = n^-2: the training error becomes 0; fraction of seeds"
+    yield Claim("zero", statement, 1.0, Region(low=0.75), lambda data: without_error(large(data)))
+    statement = (
         f"n = m = {n}, both layers: the training error falls to 0 much faster with the larger step; median over "
-        "seeds of the epochs with h = n^-2 as a fraction of those with h = n^-4 (0 if the latter do not suffice)",
-        None,
-        Region(high=0.5),
-        lambda data: median(both(data, LARGE).zero_epoch / both(data, SMALL).zero_epoch),
+        "seeds of the epochs with h = n^-2 as a fraction of those with h = n^-4 (0 if the latter do not suffice)"
     )
-    yield Claim(
-        "loses",
+    ratio = lambda data: large(data).zero_epoch / small(data).zero_epoch
+    yield Claim("faster", statement, None, Region(high=0.5), lambda data: median(ratio(data)))
+    statement = (
         f"n = m = {n}: with a large step generalization ceases; median over seeds of the true error with both "
-        "layers at h = n^-2 less that with the second layer alone",
-        "large",
-        Region(low=0.05),
-        lambda data: median(both(data, LARGE).true_error - second(data).true_error),
+        "layers at h = n^-2 less that with the second layer alone"
     )
-    yield Claim(
-        "chance",
-        f"n = m = {n}, both layers, h = n^-2: the true error is large; its median",
-        "large",
-        Region(low=0.25),
-        lambda data: median(both(data, LARGE).true_error),
-    )
-
-
-def both(data: Curves, power: int) -> pd.DataFrame:
-    """The ends of runs of both layers at one step."""
-    return data.ends[(data.ends.trained == "both") & (data.ends.power == power)].set_index("seed")
-
-
-def second(data: Curves) -> pd.DataFrame:
-    """The ends of runs of the second layer alone."""
-    return data.ends[data.ends.trained == "output"].set_index("seed")
+    loss = lambda data: large(data).true_error - data.of(trained="output").true_error
+    yield Claim("loses", statement, "large", Region(low=0.05), lambda data: median(loss(data)))
+    statement = f"n = m = {n}, both layers, h = n^-2: the true error is large; its median"
+    yield Claim("chance", statement, "large", Region(low=0.25), lambda data: median(large(data).true_error))
 
 
 def plot(settings: Settings, data: Curves) -> dict[str, Figure]:

@@ -5,19 +5,17 @@ n^-6 as in figure 2. With beta = 0 training ends as soon as no example is miscla
 confidence beta = n^3 h of the theory is trained beside it from the same seeds, to compare.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 from matplotlib.figure import Figure
 
 from ...figures import panels
 from ...training.plans import Plan
 from ..base import Claim, Region
-from ..measures import fraction, median
-from .shared.runs import BOTH_WAYS, Curves, SymmetricTask, Trained, draw_errors, finish, read as read, sgd
+from ..measures import median
+from .shared.runs import BOTH_WAYS, Curves, SymmetricTask, draw_errors, finish, read as read, sgd, without_error
 
 SIMILAR = 0.05
 
@@ -26,7 +24,7 @@ SIMILAR = 0.05
 class Settings:
     n: int
     epochs: int
-    look: int
+    every: int
     seeds: int
     beside: int
     """Epochs of the runs with beta = n^3 h."""
@@ -34,67 +32,45 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(n=20, epochs=5000, look=100, seeds=20, beside=20_000, points=2000),
-    "paper": Settings(n=30, epochs=10_000, look=100, seeds=20, beside=60_000),
+    "quick": Settings(n=20, epochs=5000, every=100, seeds=20, beside=20_000, points=2000),
+    "paper": Settings(n=30, epochs=10_000, every=100, seeds=20, beside=60_000),
 }
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """beta = 0 for both ways of training, and beta = n^3 h for the second layer alone."""
-    n = settings.n
-    common: dict[str, Any] = {
-        "sample": n,
-        "power": 6,
-        "look": settings.look,
-        "seeds": settings.seeds,
-        "points": settings.points,
-    }
+    common: dict[str, Any] = {"every": settings.every, "seeds": settings.seeds, "points": settings.points}
     for trained in BOTH_WAYS:
-        yield sgd(SymmetricTask(n), trained, epochs=settings.epochs, confidence=0, **common)
-    yield sgd(SymmetricTask(n), "output", epochs=settings.beside, **common)
+        yield sgd(SymmetricTask(settings.n), trained, epochs=settings.epochs, confidence=0, **common)
+    yield sgd(SymmetricTask(settings.n), "output", epochs=settings.beside, **common)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
     """Section 5.2, second paragraph."""
     n = settings.n
-    yield Claim(
-        "zero",
+    both = lambda data: data.of(trained="both", confidence=0)
+    second = lambda data: data.of(trained="output", confidence=0)
+    confident = lambda data: data.of(trained="output", confidence=n**3)
+    statement = (
         f"n = m = {n}, beta = 0, both layers: the training error becomes 0; fraction of seeds within "
-        f"{settings.epochs} epochs",
-        1.0,
-        Region(low=0.75),
-        lambda data: fraction(by_seed(data, "both").zero_epoch < math.inf),
+        f"{settings.epochs} epochs"
     )
-    yield Claim(
-        "similar",
-        f"n = m = {n}, beta = 0: both ways of training perform alike; median difference of their true errors",
-        "similar",
-        Region(high=SIMILAR),
-        lambda data: median((by_seed(data, "both").true_error - by_seed(data, "output").true_error).abs()),
-    )
-    yield Claim(
-        "unimpaired",
+    yield Claim("zero", statement, 1.0, Region(low=0.75), lambda data: without_error(both(data)))
+    statement = f"n = m = {n}, beta = 0: both ways of training perform alike; median difference of their true errors"
+    apart = lambda data: (both(data).true_error - second(data).true_error).abs()
+    yield Claim("similar", statement, "similar", Region(high=SIMILAR), lambda data: median(apart(data)))
+    statement = (
         f"n = m = {n}: beta = 0 does not impair the performance; median over seeds of the true error with beta = 0 "
-        "less that with beta = n^3 h, second layer alone",
-        None,
-        Region(high=SIMILAR),
-        lambda data: median(by_seed(data, "output").true_error - by_seed(data, "output", free=False).true_error),
+        "less that with beta = n^3 h, second layer alone"
     )
-    yield Claim(
-        "sooner",
+    impaired = lambda data: second(data).true_error - confident(data).true_error
+    yield Claim("unimpaired", statement, None, Region(high=SIMILAR), lambda data: median(impaired(data)))
+    statement = (
         f"n = m = {n}: with beta = 0 the training error is 0 no later; median over seeds of the epochs as a "
-        "fraction of those with beta = n^3 h (0 if the latter do not suffice)",
-        None,
-        Region(high=1.0),
-        lambda data: median(
-            (by_seed(data, "output").zero_epoch / by_seed(data, "output", free=False).zero_epoch).dropna()
-        ),
+        "fraction of those with beta = n^3 h (0 if the latter do not suffice)"
     )
-
-
-def by_seed(data: Curves, trained: Trained, free: bool = True) -> pd.DataFrame:
-    """The ends of runs with beta = 0, or of those with beta = n^3 h."""
-    return data.ends[(data.ends.trained == trained) & ((data.ends.confidence == 0) == free)].set_index("seed")
+    ratio = lambda data: (second(data).zero_epoch / confident(data).zero_epoch).dropna()
+    yield Claim("sooner", statement, None, Region(high=1.0), lambda data: median(ratio(data)))
 
 
 def plot(settings: Settings, data: Curves) -> dict[str, Figure]:

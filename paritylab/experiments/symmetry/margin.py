@@ -25,6 +25,7 @@ from ...figures import INKS, ink, panels
 from ...statistics import power_law
 from ...sweep import Call
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import shown
 from ..measures import exactly, largest, least
 
 PROVEN = 1e-9
@@ -44,8 +45,7 @@ SETTINGS = {"quick": Settings(largest=40, functions=20), "paper": Settings(large
 
 def margins(n: int, functions: int) -> list[dict[str, object]]:
     """The exact margin and that of the explicit separator, of parity and of other symmetric functions at random."""
-    points = symmetric_embedding(n)
-    parity = 1 - 2 * (np.arange(n + 1) % 2)
+    points, parity = symmetric_embedding(n), 1 - 2 * (np.arange(n + 1) % 2)
     drawn = np.random.default_rng(n).choice([-1, 1], (functions, n + 1))
     random = drawn[np.abs(drawn @ parity) <= n]  # neither parity nor its negative
     rows: list[dict[str, object]] = []
@@ -69,51 +69,33 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """
     every = f"n = {settings.smallest} to {settings.largest}"
     middle = (settings.smallest + settings.largest) / 2
-    yield Claim(
-        "lower",
+    to_parity = lambda table: table.margin / table.n.map(parity_margin)
+    statement = (
         f"every symmetric function has a margin of at least a constant over sqrt(n) ({every}; parity and "
-        f"{settings.functions} random functions each); the least margin * sqrt(n)",
-        "a constant",
-        Region(low=0.25),
-        lambda table: least(table.margin * np.sqrt(table.n)),
+        f"{settings.functions} random functions each); the least margin * sqrt(n)"
     )
-    yield Claim(
-        "exponent",
+    scaled = lambda table: least(table.margin * np.sqrt(table.n))
+    yield Claim("lower", statement, "a constant", Region(low=0.25), scaled)
+    statement = (
         f"the margin of parity falls as n^(-1/2), no faster and no slower; slope of log margin over log n in the "
-        f"upper half of {every}",
-        -0.5,
-        Region(-0.53, -0.5),
-        lambda table: exactly(slope(parity_of(table)[lambda rows: rows.n >= middle])),
+        f"upper half of {every}"
     )
-    yield Claim(
-        "closed-form",
-        f"the margin of parity is 1 / (2 sqrt(4n - 17/6)) (ours, {every}); the largest relative deviation",
-        None,
-        Region(high=PROVEN),
-        lambda table: largest((parity_of(table).margin / parity_of(table).n.map(parity_margin) - 1).abs()),
-    )
-    yield Claim(
-        "least",
-        f"no other function has a margin as small as parity's ({every}, random functions); the least ratio to it",
-        None,
-        Region(low=1.0),
-        lambda table: least((table.margin / table.n.map(parity_margin))[table.function == "random"]),
-    )
-    yield Claim(
-        "separator",
+    upper = lambda table: parity_of(table)[lambda rows: rows.n >= middle]
+    yield Claim("exponent", statement, -0.5, Region(-0.53, -0.5), lambda table: exactly(slope(upper(table))))
+    statement = f"the margin of parity is 1 / (2 sqrt(4n - 17/6)) (ours, {every}); the largest relative deviation"
+    deviation = lambda table: largest((to_parity(parity_of(table)) - 1).abs())
+    yield Claim("closed-form", statement, None, Region(high=PROVEN), deviation)
+    words = f"no other function has a margin as small as parity's ({every}, random functions); the least ratio to it"
+    others = lambda table: least(to_parity(table)[table.function == "random"])
+    yield Claim("least", words, None, Region(low=1.0), others)
+    statement = (
         f"the explicit separator of Lemmas 2 and 3 is near the best for parity ({every}); the largest ratio of the "
-        "exact margin to its margin",
-        None,
-        Region(1.0, 1.01),
-        lambda table: largest(parity_of(table).margin / parity_of(table).explicit),
+        "exact margin to its margin"
     )
-    yield Claim(
-        "proof",
-        "every margin comes with a proof; the largest gap between its two sides, relative to the margin",
-        None,
-        Region(high=PROVEN),
-        lambda table: largest((table.gap / table.margin).abs()),
-    )
+    ratio = lambda table: largest(parity_of(table).margin / parity_of(table).explicit)
+    yield Claim("separator", statement, None, Region(1.0, 1.01), ratio)
+    statement = "every margin comes with a proof; the largest gap between its two sides, relative to the margin"
+    yield Claim("proof", statement, None, Region(high=PROVEN), lambda table: largest((table.gap / table.margin).abs()))
 
 
 def parity_of(table: pd.DataFrame) -> pd.DataFrame:
@@ -138,14 +120,12 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
         each.set_minor_locator(NullLocator())
     axes[0, 1].set(ylabel="margin · √n", ylim=(0, 0.6))
     axes[0, 1].legend(loc="lower right", fontsize=7)
-    figure.suptitle("Margins of symmetric functions at the start of training", fontsize=11)
-    return {"margin": figure}
+    return shown("margin", figure, "Margins of symmetric functions at the start of training")
 
 
 def draw(axis: Axes, table: pd.DataFrame, scale: Callable[[np.ndarray], np.ndarray]) -> None:
     """Margins times a function of n."""
-    parity = parity_of(table)
-    random = table[table.function == "random"].groupby("n").margin
+    parity, random = parity_of(table), table[table.function == "random"].groupby("n").margin
     n = parity.n.to_numpy()
     times = scale(n.astype(float))
     axis.plot(n, random.min() * times, label="the least of the random functions", **ink(2))

@@ -14,9 +14,9 @@ the weights that the sample does not contain: both are claims, on n^2 points for
 the second layer alone they are exact. With both layers and beta = 0 a run can rest on a tie, see `TIES`.
 """
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,9 +29,9 @@ from ...training.plans import Plan
 from ...training.rules.weight_records import SeenError, UnseenMass
 from ..base import Claim, Measured, Region
 from ..measures import fraction, largest, least, median
-from .shared.runs import Curves, SymmetricTask, Target, Trained, draw_errors, finish, read as read, sgd
+from .shared.runs import Curves, SymmetricTask, Target, Trained, draw_errors, finish, read as read, sgd, without_error
 
-N, POWER = 20, 6
+N = 20
 CHANCE = 0.4
 """A true error above this has learned nothing of a parity."""
 UNBALANCED = (
@@ -60,7 +60,7 @@ class Panel:
     exponent: int
     """The sample has n to this power points."""
     epochs: int
-    look: int
+    every: int
     ours: int
     """Epochs of the symmetric start: until no update is left."""
 
@@ -87,45 +87,23 @@ def at_scales(figure: str, functions: str, target: Target, *paper: Panel) -> dic
     }
 
 
-FIGURE5 = at_scales(
-    "figure5",
-    "Parity of 20 bits",
-    "parity",
-    Panel(1, 12_000, 100, 60_000),
-    Panel(2, 400, 10, 2000),
-    Panel(3, 1200, 10, 1200),
-    Panel(4, 35, 1, 200),
-)
-FIGURE6 = at_scales(
-    "figure6",
-    "Random symmetric functions",
-    "random",
-    Panel(1, 450, 10, 20_000),
-    Panel(2, 180, 10, 2000),
-    Panel(3, 250, 10, 500),
-    Panel(4, 25, 1, 100),
-)
+PARITY = Panel(1, 12_000, 100, 60_000), Panel(2, 400, 10, 2000), Panel(3, 1200, 10, 1200), Panel(4, 35, 1, 200)
+RANDOM = Panel(1, 450, 10, 20_000), Panel(2, 180, 10, 2000), Panel(3, 250, 10, 500), Panel(4, 25, 1, 100)
+FIGURE5 = at_scales("figure5", "Parity of 20 bits", "parity", *PARITY)
+FIGURE6 = at_scales("figure6", "Random symmetric functions", "random", *RANDOM)
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """Both starts on each sample size; on n^2 points the second layer alone, too."""
+    task, points = SymmetricTask(N, settings.target), settings.points
+    common: dict[str, Any] = {"confidence": 0, "points": points, "records": (UnseenMass(), SeenError(points))}
     for panel in settings.panels:
-        many = settings.many if panel.exponent == 2 else settings.seeds
-        ways: tuple[Trained, ...] = ("both", "output", "random") if panel.exponent == 2 else ("both", "random")
-        for trained in ways:
-            yield sgd(
-                SymmetricTask(N, settings.target),
-                trained,
-                sample=N**panel.exponent,
-                power=POWER,
-                confidence=0,
-                epochs=panel.epochs if trained == "random" else panel.ours,
-                look=panel.look,
-                seeds=min(many, CHANCES) if trained == "random" else many,
-                points=settings.points,
-                records=(UnseenMass(), SeenError(settings.points)),
-                labels={"exponent": panel.exponent},
-            )
+        square = panel.exponent == 2
+        many = settings.many if square else settings.seeds
+        common |= {"sample": N**panel.exponent, "every": panel.every, "labels": {"exponent": panel.exponent}}
+        for trained in ("both", "output") if square else ("both",):
+            yield sgd(task, trained, epochs=panel.ours, seeds=many, **common)
+        yield sgd(task, "random", epochs=panel.epochs, seeds=min(many, CHANCES), **common)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
@@ -133,14 +111,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
     for panel in settings.panels:
         m = f"n = {N}, m = n^{panel.exponent}"
         parity, largest_sample = settings.target == "parity", panel.exponent == 4
-        yield Claim(
-            f"m{panel.exponent}/ours/zero",
-            f"{m}, symmetric start: the training error becomes 0; fraction of seeds",
-            1.0,
-            Region(low=0.75),
-            without_error(panel.exponent, "both"),
-            explanation=SLOW if largest_sample and not parity else "",
-        )
+        yield symmetric_start(panel.exponent, m, SLOW if largest_sample and not parity else "")
         yield no_seen_error(panel.exponent, "ours", f"{m}, symmetric start", settings.points, TIES)
         yield from random_start(panel.exponent, m, UNBALANCED if not parity else LATE if largest_sample else "")
         if panel.exponent == 2:
@@ -149,106 +120,74 @@ def claims(settings: Settings) -> Iterator[Claim]:
             yield from small_errors("second", f"{m}, second layer alone", settings.points)
 
 
+def symmetric_start(exponent: int, m: str, slow: str) -> Claim:
+    statement = f"{m}, symmetric start: the training error becomes 0; fraction of seeds"
+    measure = lambda data: without_error(data.of(exponent=exponent, trained="both"))
+    return Claim(f"m{exponent}/ours/zero", statement, 1.0, Region(low=0.75), measure, explanation=slow)
+
+
 WAYS: dict[str, Trained] = {"ours": "both", "second": "output"}
 """The names of claims about the symmetric start, and what is trained."""
 
 
-def by_seed(data: Curves, exponent: int, trained: Trained) -> pd.DataFrame:
-    """The ends of runs on samples of one size."""
-    return data.ends[(data.ends.exponent == exponent) & (data.ends.trained == trained)].set_index("seed")
-
-
-def without_error(exponent: int, trained: Trained) -> Callable[[Curves], Measured]:
-    """The fraction of seeds whose training error becomes 0."""
-    return lambda data: fraction(by_seed(data, exponent, trained).zero_epoch < math.inf)
-
-
 def random_start(exponent: int, m: str, learned: str) -> Iterator[Claim]:
     """Errors from a random start, and the sample learned by heart: small ones, and not large ones."""
-    error = lambda data, trained: by_seed(data, exponent, trained).true_error
-    yield Claim(
-        f"m{exponent}/random/true",
-        f"{m}, random start: the true error stays near chance in all runs; the least, over seeds",
-        0.5,
-        Region(low=CHANCE),
-        lambda data: least(error(data, "random")),
-        explanation=learned,
-    )
-    yield Claim(
-        f"m{exponent}/random/worse",
+    random = lambda data: data.of(exponent=exponent, trained="random")
+    worse = lambda data: random(data).true_error - data.of(exponent=exponent, trained="both").true_error
+    name, smallest = f"m{exponent}/random", lambda data: least(random(data).true_error)
+    statement = f"{m}, random start: the true error stays near chance in all runs; the least, over seeds"
+    yield Claim(f"{name}/true", statement, 0.5, Region(low=CHANCE), smallest, explanation=learned)
+    statement = (
         f"{m}: the true error from a random start is far above that from the symmetric one; median over seeds "
-        "of the difference",
-        None,
-        Region(low=0.1),
-        lambda data: median((error(data, "random") - error(data, "both")).dropna()),
+        "of the difference"
     )
+    yield Claim(f"{name}/worse", statement, None, Region(low=0.1), lambda data: median(worse(data).dropna()))
     words, value, region = (
         ("the training error can be nullified; fraction of seeds", 1.0, Region(low=0.75))
         if exponent <= 2
         else ("not even the training error is nullified; fraction of seeds where it is", 0.0, Region(high=0.25))
     )
-    measure = without_error(exponent, "random")
-    yield Claim(f"m{exponent}/random/zero", f"{m}, random start: {words}", value, region, measure)
+    statement = f"{m}, random start: {words}"
+    yield Claim(f"{name}/zero", statement, value, region, lambda data: without_error(random(data)))
 
 
 def no_seen_error(exponent: int, name: str, words: str, points: int, explanation: str = "") -> Claim:
     def measure(data: Curves) -> Measured:
         """Among the runs that came to rest, or among all if none did."""
-        rows = by_seed(data, exponent, WAYS[name])
+        rows = data.of(exponent=exponent, trained=WAYS[name])
         rested = rows[rows.outcome == "settled"]
         return largest((rows if rested.empty else rested).seen_error)
 
-    return Claim(
-        f"m{exponent}/{name}/seen",
+    statement = (
         f"{words}, runs that came to rest: no error on weights that the sample contains; the largest, over seeds, on "
-        f"{points} fresh points",
-        0.0,
-        Region(0, 0),
-        measure,
-        explanation=explanation,
+        f"{points} fresh points"
     )
+    return Claim(f"m{exponent}/{name}/seen", statement, 0.0, Region(0, 0), measure, explanation=explanation)
 
 
 def small_errors(name: str, words: str, points: int) -> Iterator[Claim]:
     """How small the errors are on n^2 points; with the second layer alone they are exact."""
     exact = name == "second"
+    rows = lambda data: data.of(exponent=2, trained=WAYS[name])
+    errors = lambda data: rows(data).true_error
+
+    def excess(data: Curves) -> Measured:
+        mass = rows(data).unseen_mass
+        return largest((errors(data) - mass) / (1.0 if exact else np.sqrt(mass * (1 - mass) / points)))
+
+    settled = lambda data: fraction(rows(data).outcome == "settled")
+    yield Claim(f"m2/{name}/rest", f"{words}: no update is left; fraction of seeds", 1.0, Region(low=0.95), settled)
     unit = "" if exact else ", in standard deviations of an error of that size on the fresh points"
-    rows = lambda data: by_seed(data, 2, WAYS[name])
-
-    def excess(ends: pd.DataFrame) -> "pd.Series[float]":
-        mass = ends.unseen_mass
-        return (ends.true_error - mass) / (1.0 if exact else np.sqrt(mass * (1 - mass) / points))
-
-    yield Claim(
-        f"m2/{name}/rest",
-        f"{words}: no update is left; fraction of seeds",
-        1.0,
-        Region(low=0.95),
-        lambda data: fraction(rows(data).outcome == "settled"),
-    )
-    yield Claim(
-        f"m2/{name}/unseen",
+    statement = (
         f"{words}: the true error is at most the mass of the weights that are not in the sample; the largest excess "
-        f"over seeds{unit}",
-        None,
-        Region(high=1e-6 if exact else 4.0),
-        lambda data: largest(excess(rows(data))),
-        explanation="" if exact else TIES,
+        f"over seeds{unit}"
     )
-    yield Claim(
-        f"m2/{name}/median",
-        f"{words}: the true error is small; its median",
-        0.0,
-        Region(high=0.005),
-        lambda data: median(rows(data).true_error),
-    )
-    yield Claim(
-        f"m2/{name}/p95",
-        f"{words}: the true error is small; its 95th percentile",
-        0.0,
-        Region(high=0.01),
-        lambda data: high_quantile(rows(data).true_error),
-    )
+    region, ties = Region(high=1e-6 if exact else 4.0), "" if exact else TIES
+    yield Claim(f"m2/{name}/unseen", statement, None, region, excess, explanation=ties)
+    small, middle = f"{words}: the true error is small; its", lambda data: median(errors(data))
+    yield Claim(f"m2/{name}/median", f"{small} median", 0.0, Region(high=0.005), middle)
+    high = lambda data: high_quantile(errors(data))
+    yield Claim(f"m2/{name}/p95", f"{small} 95th percentile", 0.0, Region(high=0.01), high)
 
 
 def high_quantile(values: "pd.Series[float]", q: float = 0.95) -> Measured:

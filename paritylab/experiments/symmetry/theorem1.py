@@ -13,14 +13,16 @@ distribution, is far from tight.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...figures import INKS, ink, panels
+from ...figures import INKS, ink
 from ...training.plans import Plan
 from ...training.rules.weight_records import UnseenMass
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import dress, one_panel, shown
 from ..measures import fraction, largest
 from .shared.runs import Curves, SymmetricTask, read as read, sgd
 
@@ -43,18 +45,10 @@ SETTINGS = {
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """One size of the sample after the other."""
-    for sample in settings.samples:
-        yield sgd(
-            SymmetricTask(N),
-            "output",
-            sample=sample,
-            power=0,
-            epochs=20 * (400_000 // sample**2 + 10),
-            look=20,
-            seeds=settings.seeds,
-            confidence=0,
-            records=(UnseenMass(),),
-        )
+    common: dict[str, Any] = {"power": 0, "every": 20, "seeds": settings.seeds, "confidence": 0}
+    for m in settings.samples:
+        epochs = 20 * (400_000 // m**2 + 10)
+        yield sgd(SymmetricTask(N), "output", sample=m, epochs=epochs, records=(UnseenMass(),), **common)
 
 
 def promised(sample: int | float) -> float:
@@ -68,35 +62,26 @@ def promised(sample: int | float) -> float:
 
 def claims(settings: Settings) -> Iterator[Claim]:
     """The theorem, and the step of its proof that makes it."""
-
-    def bound(sample: int) -> Claim:
-        return Claim(
-            f"m{sample}/bound",
-            f"n = {N}, m = {sample}: the error exceeds {promised(sample):.3f} with probability at most {DELTA}; "
-            "fraction of seeds",
-            None,
-            Region(high=0.1),
-            lambda data: fraction(data.ends[data.ends["sample"] == sample].true_error > promised(sample)),
-        )
-
     yield from map(bound, settings.samples)
-    rested = lambda data: data.ends[data.ends.outcome == "settled"]
-    yield Claim(
-        "unseen",
+    rested = lambda data: data.of(outcome="settled")
+    statement = (
         f"n = {N}, m = {', '.join(map(str, settings.samples))}, runs that came to rest: the error is at most the "
-        "mass of the weights that the sample does not contain; the largest excess",
-        None,
-        Region(high=1e-6),
-        lambda data: largest(rested(data).true_error - rested(data).unseen_mass),
-        theory=0.0,
+        "mass of the weights that the sample does not contain; the largest excess"
     )
+    measure = lambda data: largest(rested(data).true_error - rested(data).unseen_mass)
+    yield Claim("unseen", statement, None, Region(high=1e-6), measure, theory=0.0)
+
+
+def bound(m: int) -> Claim:
+    words = f"n = {N}, m = {m}: the error exceeds {promised(m):.3f} with probability at most {DELTA}; fraction of seeds"
+    measure = lambda data: fraction(data.of(sample=m).true_error > promised(m))
+    return Claim(f"m{m}/bound", words, None, Region(high=0.1), measure)
 
 
 def plot(settings: Settings, data: Curves) -> dict[str, Figure]:
     """Every run, the median mass of unseen weights, and the bound."""
     last = data.ends
-    figure, axes = panels(1, 1, width=5, height=3.2)
-    axis = axes[0, 0]
+    figure, axis = one_panel(width=5, height=3.2)
     spread = np.random.default_rng(0).uniform(0.93, 1.07, len(last))
     places, words = last["sample"] * spread, "true error of a run (0 at the bottom)"
     axis.plot(places, last.true_error.clip(lower=LEAST), ".", color=INKS[0], alpha=0.4, label=words)
@@ -104,9 +89,6 @@ def plot(settings: Settings, data: Curves) -> dict[str, Figure]:
     axis.plot(mass.index, mass, "_", color=INKS[5], markersize=18, label="mass of unseen weights, median")
     sizes = np.geomspace(min(settings.samples), max(settings.samples), 50)
     axis.plot(sizes, [promised(m) for m in sizes], label="Theorem 1, δ = 0.05", **ink(1))
-    axis.set(xscale="log", yscale="log", xlabel="examples m", ylabel="true error")
-    axis.set_xticks(settings.samples, [str(m) for m in settings.samples])
-    axis.minorticks_off()
+    dress(axis, xscale="log", yscale="log", xlabel="examples m", ylabel="true error", ticks=settings.samples)
     figure.legend(loc="outside lower center", ncols=2, fontsize=8)
-    figure.suptitle(f"Random symmetric functions of {N} bits: error against sample size", fontsize=11)
-    return {"theorem1": figure}
+    return shown("theorem1", figure, f"Random symmetric functions of {N} bits: error against sample size")

@@ -15,7 +15,7 @@ it may decide differently only where y w . v = beta exactly; these ties are coun
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,7 @@ from ...training.perceptron import count_ties, modified_perceptron
 from ...training.plans import Plan
 from ...training.rules.weight_records import Movement, OutputNorm, Radius
 from ..base import Claim, Region
+from ..boolean_circuits.shared.drawing import dress, shown
 from ..measures import exactly, largest, least
 from .shared.runs import SymmetricTask, sgd
 
@@ -78,12 +79,8 @@ def theorem2(first: int, problems: int) -> list[dict[str, float]]:
         found = maximal_margin(points, labels)
         bounds = modified_perceptron_bounds(radius, found.margin, step, confidence)
         trace = modified_perceptron(points, labels, step, confidence, rng=rng)
-        rows.append(
-            {
-                "updates_ratio": trace.updates / bounds.updates,
-                "margin_ratio": trace.margin / bounds.margin if bounds.margin > 0 else math.inf,
-            }
-        )
+        margin_ratio = trace.margin / bounds.margin if bounds.margin > 0 else math.inf
+        rows.append({"updates_ratio": trace.updates / bounds.updates, "margin_ratio": margin_ratio})
     return rows
 
 
@@ -118,32 +115,11 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
         yield Call(theorem2, {"first": first, "problems": 100}, seconds=3)
     for n in settings.ties:
         yield Call(ties, {"n": n, "epochs": EXAMPLES // n}, seconds=1)
-    drift = (Movement(), OutputNorm(), Radius())
-    yield sgd(
-        SymmetricTask(settings.n),
-        "both",
-        sample=settings.n,
-        power=6,
-        epochs=settings.epochs,
-        look=settings.epochs // 40,
-        seeds=settings.seeds,
-        points=1000,
-        records=drift,
-        labels={"part": "figure2"},
-    )
-    yield sgd(
-        SymmetricTask(SMALL, "parity"),
-        "both",
-        sample=10 * SMALL,
-        power=small_power(),
-        epochs=4000,
-        look=50,
-        seeds=settings.seeds,
-        confidence=radius_of(SMALL) ** 2,
-        points=1000,
-        records=drift,
-        labels={"part": "small"},
-    )
+    drift: dict[str, Any] = {"points": 1000, "records": (Movement(), OutputNorm(), Radius()), "seeds": settings.seeds}
+    epochs, labels = settings.epochs, {"part": "figure2"}
+    yield sgd(SymmetricTask(settings.n), "both", epochs=epochs, every=epochs // 40, labels=labels, **drift)
+    lemma: dict[str, Any] = {"power": small_power(), "confidence": radius_of(SMALL) ** 2, "labels": {"part": "small"}}
+    yield sgd(SymmetricTask(SMALL, "parity"), "both", sample=10 * SMALL, epochs=4000, every=50, **lemma, **drift)
 
 
 class Data(NamedTuple):
@@ -164,76 +140,42 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """The theorem, the lemma and the shortcut."""
     runs = f"n = m = {settings.n}, random functions, h = n^-6, beta = n^3 h"
     small = f"n = {SMALL}, parity, h = n^-{small_power()} and beta = R^2 h, to the end"
-    yield Claim(
-        "theorem2/updates",
-        f"Theorem 2, {settings.problems} random problems: the most updates as a fraction of the bound",
-        None,
-        Region(high=1.0),
-        lambda data: largest(data.table.updates_ratio.dropna()),
-    )
-    yield Claim(
-        "theorem2/margin",
-        f"Theorem 2, {settings.problems} random problems: the least margin as a multiple of the bound",
-        None,
-        Region(low=1.0),
-        lambda data: least(data.table.margin_ratio.dropna()),
-    )
-    yield Claim(
-        "lemma4/small/hypothesis",
-        f"Lemma 4, {small}: h over the largest that it allows",
-        None,
-        Region(high=1),
-        lambda data: largest(data.drift["small"].hypothesis),
-    )
-    yield Claim(
-        "lemma4/small/ends",
-        f"Lemma 4, {small}: runs that do not come to rest",
-        0.0,
-        Region(0, 0),
-        lambda data: exactly((data.table[data.table.part == "small"].outcome != "settled").sum()),
-    )
+    statement = f"Theorem 2, {settings.problems} random problems: the most updates as a fraction of the bound"
+    measure = lambda data: largest(data.table.updates_ratio.dropna())
+    yield Claim("theorem2/updates", statement, None, Region(high=1.0), measure)
+    statement = f"Theorem 2, {settings.problems} random problems: the least margin as a multiple of the bound"
+    measure = lambda data: least(data.table.margin_ratio.dropna())
+    yield Claim("theorem2/margin", statement, None, Region(low=1.0), measure)
+    statement = f"Lemma 4, {small}: h over the largest that it allows"
+    measure = lambda data: largest(data.drift["small"].hypothesis)
+    yield Claim("lemma4/small/hypothesis", statement, None, Region(high=1), measure)
+    measure = lambda data: exactly((data.table[data.table.part == "small"].outcome != "settled").sum())
+    yield Claim("lemma4/small/ends", f"Lemma 4, {small}: runs that do not come to rest", 0.0, Region(0, 0), measure)
     yield from conclusions("small", small)
-    yield Claim(
-        "lemma4/figure2/hypothesis",
-        f"Lemma 4, {runs}: its condition on h is not met; the least h over the largest that it allows",
-        None,
-        Region(low=1.0),
-        lambda data: least(data.drift["figure2"].hypothesis),
-    )
+    statement = f"Lemma 4, {runs}: its condition on h is not met; the least h over the largest that it allows"
+    measure = lambda data: least(data.drift["figure2"].hypothesis)
+    yield Claim("lemma4/figure2/hypothesis", statement, None, Region(low=1.0), measure)
     yield from conclusions("figure2", runs, CONFIDENT)
-    yield Claim(
-        "shortcut/parted",
+    statement = (
         f"the perceptron with h = n^-6 in floating point and in whole numbers of h part now and then; on how many "
-        f"examples, n = {', '.join(map(str, settings.ties))}, {EXAMPLES:,} each",
-        None,
-        Region(low=1),
-        lambda data: exactly(data.table.parted.sum()),
+        f"examples, n = {', '.join(map(str, settings.ties))}, {EXAMPLES:,} each"
     )
-    yield Claim(
-        "shortcut/ties",
-        "they part only where y w . v = beta exactly; on how many other examples",
-        None,
-        Region(0, 0),
-        lambda data: exactly(data.table.parted_elsewhere.sum()),
-        theory=0.0,
-    )
+    yield Claim("shortcut/parted", statement, None, Region(low=1), lambda data: exactly(data.table.parted.sum()))
+    statement = "they part only where y w . v = beta exactly; on how many other examples"
+    measure = lambda data: exactly(data.table.parted_elsewhere.sum())
+    yield Claim("shortcut/ties", statement, None, Region(0, 0), measure, theory=0.0)
 
 
 def conclusions(part: str, words: str, long: str = "") -> Iterator[Claim]:
     """The three conclusions of Lemma 4; `long` says why output weights are longer than it has them."""
 
-    def kept(name: str, what: str) -> Claim:
-        return Claim(
-            f"lemma4/{part}/{name}",
-            f"Lemma 4, {words}: largest {what} over its bound",
-            None,
-            Region(high=1.0),
-            lambda data: largest(data.drift[part][name]),
-            explanation=long if name == "norm" else "",
-        )
+    def kept(name: str, what: str, why: str = "") -> Claim:
+        statement = f"Lemma 4, {words}: largest {what} over its bound"
+        measure = lambda data: largest(data.drift[part][name])
+        return Claim(f"lemma4/{part}/{name}", statement, None, Region(high=1.0), measure, explanation=why)
 
     yield kept("moved", "movement of an embedded point")
-    yield kept("norm", "length of the output weights")
+    yield kept("norm", "length of the output weights", long)
     yield kept("updates", "number of updates")
 
 
@@ -245,16 +187,9 @@ def drift_ratios(curve: pd.DataFrame) -> pd.DataFrame:
         values = np.asarray(task.base.target.values)  # type: ignore[attr-defined]
         margin, radius = maximal_margin(symmetric_embedding(int(n)), values).margin, radius_of(int(n))
         step, run = float(run.rate.iloc[0]), run[run.updates > 0]
-        bound = check_drift(
-            run.updates.to_numpy(),
-            run.moved.to_numpy(),
-            run.output_norm.to_numpy(),
-            margin=margin,
-            radius=radius,
-            input_radius=math.sqrt(n),
-            step=step,
-            radii=run.radius.to_numpy(),
-        )
+        recorded = (run[name].to_numpy() for name in ("updates", "moved", "output_norm"))
+        known: dict[str, Any] = {"margin": margin, "radius": radius, "input_radius": math.sqrt(n), "step": step}
+        bound = check_drift(*recorded, **known, radii=run.radius.to_numpy())
         rows.append(
             {
                 "hypothesis": step / largest_step(margin, radius, math.sqrt(n)),
@@ -268,20 +203,18 @@ def drift_ratios(curve: pd.DataFrame) -> pd.DataFrame:
 
 def plot(settings: Settings, data: Data) -> dict[str, Figure]:
     """Theorem 2 and the drift, as ratios to their bounds."""
-    curve = data.curves
     figure, axes = panels(1, 2, width=3.8, height=2.8)
-    axes[0, 0].hist(data.table.updates_ratio.dropna(), bins=np.linspace(0, 1, 41), color=ink(0)["color"])
-    axes[0, 0].set(xlabel="updates / bound", ylabel="problems", title="Theorem 2", xlim=(0, 1))
-    for i, (part, words) in enumerate(
-        (("small", f"n = {SMALL}, h allowed"), ("figure2", f"n = {settings.n}, n$^{{-6}}$"))
-    ):
-        for number, (_, run) in enumerate(curve[(curve.part == part) & (curve.updates > 0)].groupby("seed")):
+    left, right = axes[0]
+    left.hist(data.table.updates_ratio.dropna(), bins=np.linspace(0, 1, 41), color=ink(0)["color"])
+    left.set(xlabel="updates / bound", ylabel="problems", title="Theorem 2", xlim=(0, 1))
+    parts = {"small": f"n = {SMALL}, h allowed", "figure2": f"n = {settings.n}, n$^{{-6}}$"}
+    for i, (part, words) in enumerate(parts.items()):
+        here = data.curves[(data.curves.part == part) & (data.curves.updates > 0)]
+        for number, (_, run) in enumerate(here.groupby("seed")):
             n, h = int(run.n.iloc[0]), float(run.rate.iloc[0])
             bound = 2 * math.sqrt(6) * n * h**2 * radius_of(n) * run.updates**1.5
             label = words if number == 0 else None
-            axes[0, 1].loglog(run.updates, run.moved / bound, linewidth=0.7, label=label, **ink(i))
-    axes[0, 1].axhline(1, color="0.4", linewidth=0.8)
-    axes[0, 1].set(xlabel="updates", ylabel="movement / bound", title="Lemma 4")
-    axes[0, 1].legend(fontsize=7)
-    figure.suptitle("The theory of the symmetric start, along runs", fontsize=11)
-    return {"theory": figure}
+            right.loglog(run.updates, run.moved / bound, linewidth=0.7, label=label, **ink(i))
+    right.axhline(1, color="0.4", linewidth=0.8)
+    dress(right, xlabel="updates", ylabel="movement / bound", title="Lemma 4", legend="best")
+    return shown("theory", figure, "The theory of the symmetric start, along runs")

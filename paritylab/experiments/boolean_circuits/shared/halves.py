@@ -4,7 +4,7 @@ Not an experiment. It stays in this place because the names of stored runs conta
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,13 +36,8 @@ def integer_networks(half: int, networks: int) -> list[dict[str, object]]:
         left, right = points @ drawn(half, width), points @ drawn(half, width)
         hidden = np.maximum(left[:, None, :] + right[None, :, :] + drawn(width), 0)
         rank = int(np.linalg.matrix_rank(hidden @ chance.standard_normal(width)))
-        rows.append(
-            {
-                "number": number,
-                "over_printed": rank / (4 * weight * width * half),
-                "over_corrected": rank / integer_network_rank(width, half, weight=weight).value,
-            }
-        )
+        printed, corrected = 4 * weight * width * half, integer_network_rank(width, half, weight=weight).value
+        rows.append({"number": number, "over_printed": rank / printed, "over_corrected": rank / corrected})
     return rows
 
 
@@ -108,33 +103,17 @@ def random_networks(half: int, networks: int) -> list[dict[str, object]]:
 
 def trained_networks(function: str, width: int, seeds: int, steps: int) -> list[dict[str, object]]:
     """Theorem 12 on networks trained on a function at a rate that falls to 0."""
-    target, signs = target_of(function), matrix(function)
-    runs = pl.train(
-        pl.Uniform(target),
-        pl.MLP(width),
-        rate=0.01,
-        batch=128,
-        optimizer="adam",
-        schedule=pl.training.LinearFall(steps),
-        seeds=seeds,
-        steps=steps,
-        every=steps // 4,
-        validation=0,
-        keep=True,
-    )
+    target, signs, fall = target_of(function), matrix(function), pl.training.LinearFall(steps)
+    how: dict[str, Any] = {"rate": 0.01, "batch": 128, "optimizer": "adam", "schedule": fall, "steps": steps}
+    runs = pl.train(pl.Uniform(target), pl.MLP(width), seeds=seeds, every=steps // 4, validation=0, keep=True, **how)
     # The circuit of f_m interleaves the two halves, a product of gates has one after the other.
-    order = np.arange(target.n)
-    first, second = (order[0::2], order[1::2]) if function == "f_2" else np.split(order, 2)
+    order, nothing = np.arange(target.n), np.zeros((1, target.n // 2))
+    halves = (order[0::2], order[1::2]) if function == "f_2" else np.split(order, 2)
     rows: list[dict[str, object]] = []
     for run in range(seeds):
         network = runs.network(run)
-        weights = np.asarray(network.hidden[0].weight, float)
-        nothing = np.zeros((1, target.n // 2))
-        whole = Network(
-            np.vstack([weights[:, first], nothing]),
-            np.vstack([weights[:, second], nothing]),
-            np.append(np.asarray(network.hidden[0].bias, float), 1.0),
-            np.append(np.asarray(network.output.weight, float), float(network.output.bias)),
-        )
-        rows.append({"number": run, **theorem12(whole, signs)})
+        weights, biases = (np.asarray(part, float) for part in (network.hidden[0].weight, network.hidden[0].bias))
+        left, right = (np.vstack([weights[:, half], nothing]) for half in halves)
+        outputs = np.append(np.asarray(network.output.weight, float), float(network.output.bias))
+        rows.append({"number": run, **theorem12(Network(left, right, np.append(biases, 1.0), outputs), signs)})
     return rows

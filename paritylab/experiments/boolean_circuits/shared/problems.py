@@ -20,10 +20,10 @@ from ....targets.gates import by_pattern
 
 
 class Problem(NamedTuple):
-    """A circuit, its law, and what theory says of them."""
+    """A circuit, its distribution, and what theory says of them."""
 
     circuit: pl.TreeCircuit
-    law: AbstractDistribution
+    distribution: AbstractDistribution
     tables: GateTables
     regularizer: float
     """E[y] + Delta / 4, as the theorems have it."""
@@ -39,26 +39,23 @@ class Problem(NamedTuple):
         """What the lowest gates see of the whole population."""
         return pl.circuits.TreePatterns(self.circuit, self.tables.probability, self.tables.signal)
 
+    def error_of(self, learned: pl.TreeCircuit) -> float:
+        """The exact error of a circuit that was learned."""
+        return float(pl.circuits.follow(self.patterns, learned)[0][0])
 
-def problem(circuit: pl.TreeCircuit, law: AbstractDistribution) -> Problem:
-    """The theory of a circuit under a law."""
-    first = audit(circuit, law)
+
+def problem(circuit: pl.TreeCircuit, distribution: AbstractDistribution) -> Problem:
+    """The theory of a circuit under a distribution."""
+    first = audit(circuit, distribution)
     regularizer = first.tables.label_mean + first.slack / 4
     found = audit(circuit, first.tables, regularizer=regularizer)
-    return Problem(
-        circuit,
-        law,
-        found.tables,
-        regularizer,
-        found.slack,
-        found.least_probability,
-        found.samples,
-        (found.influence > 0) & (np.abs(found.tables.mean) < 1 - 1e-9),
-    )
+    matters = (found.influence > 0) & (np.abs(found.tables.mean) < 1 - 1e-9)
+    known = found.slack, found.least_probability, found.samples
+    return Problem(circuit, distribution, found.tables, regularizer, *known, matters)
 
 
 def generative(depth: int, seed: int) -> Problem:
-    """A random AND/OR/NAND/NOR circuit under its generative law (Section 5.2)."""
+    """A random AND/OR/NAND/NOR circuit under its generative distribution (Section 5.2)."""
     circuit = pl.targets.random_circuit(2**depth, key=pl.root_key(seed))
     return problem(circuit, pl.distributions.Generative(circuit))
 
@@ -77,9 +74,9 @@ def biased_parity(depth: int, seed: int, means: tuple[float, float] = (0.4, 0.6)
 FAMILIES: dict[str, Callable[[int, int], Problem]] = {"generative": generative, "biased parity": biased_parity}
 
 
-def packed_sample(law: AbstractDistribution, size: int, seed: int) -> pl.circuits.PackedPatterns:
+def packed_sample(distribution: AbstractDistribution, size: int, seed: int) -> pl.circuits.PackedPatterns:
     """A sample in single bits, packed as it is drawn; a larger one from the same seed begins with it."""
-    parts = [pl.circuits.PackedPatterns.of(x, y) for x, y in chunks(law, size, key=pl.root_key(seed))]
+    parts = [pl.circuits.PackedPatterns.of(x, y) for x, y in chunks(distribution, size, key=pl.root_key(seed))]
     return pl.circuits.PackedPatterns.joined(parts).first(size)
 
 
@@ -105,7 +102,7 @@ def wrong_points(circuit: pl.TreeCircuit, learned: pl.TreeCircuit, points: pl.ci
 
 @dataclasses.dataclass(frozen=True)
 class RandomGenerative:
-    """Each run its own random AND/OR/NAND/NOR circuit under its generative law: a task for the engine."""
+    """Each run its own random AND/OR/NAND/NOR circuit under its generative distribution: a task for the engine."""
 
     n: int
 

@@ -4,6 +4,7 @@ Not an experiment. It stays in this place because the names of stored runs conta
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +13,11 @@ from jaxtyping import PRNGKeyArray
 import paritylab as pl
 
 from ....networks.activations import Activation
+from ....networks.base import Recipe
+from ....training.plans import Plan
 from .families import FAMILIES
 
-LAWS = (pl.networks.UniformInitialization(), pl.networks.GaussianInitialization(), pl.networks.GlorotInitialization())
+STARTS = (pl.networks.UniformInitialization(), pl.networks.GaussianInitialization(), pl.networks.GlorotInitialization())
 """Where weights may start: U[-c, c] with c = fan-in^-1/2, N(0, 2/fan-in), Glorot's with biases 0."""
 RATES = (3e-4, 1e-3, 3e-3, 1e-2)
 """Adam's rates, which then fall linearly to 0."""
@@ -32,7 +35,7 @@ class RandomSeparation:
     def __call__(self, key: PRNGKeyArray) -> pl.Mixture:
         target = pl.targets.random_gate_product(self.pairs, key=key)
         alone = self.family == "hard"  # then the easy half, any, has no weight
-        easy, share = FAMILIES["E4" if alone else self.family].make(target), 0.0 if alone else 0.5
+        easy, share = FAMILIES["E4" if alone else self.family](target), 0.0 if alone else 0.5
         return pl.Mixture([easy, pl.Uniform(target)], [share, 1 - share])
 
 
@@ -40,9 +43,19 @@ def rates_of(width: int) -> list[float]:
     return [rate if width <= WIDE else rate / 3 for rate in RATES]
 
 
-def shallow(width: int, law: int, activation: Activation = pl.relu) -> pl.MLP:
-    """One hidden layer, with a start from one of the laws."""
-    return pl.MLP(width, activation, pl.networks.ChosenInitialization(LAWS, law))
+def shallow(width: int, start: int, activation: Activation = pl.relu) -> pl.MLP:
+    """One hidden layer, with a start from one of these."""
+    return pl.MLP(width, activation, pl.networks.ChosenInitialization(STARTS, start))
+
+
+def falling(
+    task: RandomSeparation, network: Recipe, *, steps: int, points: int, record_every: int | None = None, **options: Any
+) -> Plan:
+    """Adam with a rate that falls linearly to 0 on fresh batches; errors on both halves are recorded at the end."""
+    records = (pl.training.ErrorsByPart(points), *options.pop("records", ()))
+    recording, fall = pl.training.Recording(records, record_every or steps), pl.training.LinearFall(steps)
+    how: dict[str, Any] = {"optimizer": "adam", "schedule": fall, "validation": 0, **options}
+    return pl.plan(task, network, steps=steps, records=recording, **how)
 
 
 def last_records(curves: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,6 @@
 """The easy halves that the experiments compare, their targets, and what a first layer sees of samples of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -21,50 +20,26 @@ def odd_near(value: float) -> int:
     return max(1, 2 * round((value - 1) / 2) + 1)
 
 
-@dataclass(frozen=True)
-class Family:
-    """An easy half with its parameter as a function of the target."""
-
-    name: str
-    words: str
-    make: Callable[[pl.GateProduct], pl.distributions.EasyHalf]
-
-    def mixture(self, target: pl.GateProduct, share: float = 0.5) -> AbstractDistribution:
-        return pl.distributions.separation(self.make(target), share)
-
-
-FAMILIES = {
-    family.name: family
-    for family in (
-        Family("E1", "all gates equal", pl.distributions.equal_gates),
-        Family("E1'", "equal but for one (n even)", pl.distributions.leave_one_out),
-        Family(
-            "E2",
-            "a random third equal",
-            lambda target: pl.distributions.random_subset(target, odd_near(target.pairs / 3)),
-        ),
-        Family(
-            "E3",
-            "independent, mean 1-1/n",
-            lambda target: pl.distributions.independent_gates(target, 1 - 1 / target.pairs),
-        ),
-        Family("E4", "independent, mean 0", pl.distributions.balanced_gates),
-        Family("E5", "sparse pairs, c = 1/4", lambda target: pl.distributions.sparse_pairs(target, 0.25)),
-        Family(
-            "E6", "equal, flipped at 1/(2n)", lambda target: pl.distributions.noisy_equal(target, 0.5 / target.pairs)
-        ),
-        Family("E7", "stealth", pl.distributions.stealth),
-    )
+FAMILIES: dict[str, Callable[[pl.GateProduct], pl.distributions.EasyHalf]] = {
+    "E1": pl.distributions.equal_gates,
+    "E1'": pl.distributions.leave_one_out,  # equal but for one, n even
+    "E2": lambda target: pl.distributions.random_subset(target, odd_near(target.pairs / 3)),
+    "E3": lambda target: pl.distributions.independent_gates(target, 1 - 1 / target.pairs),
+    "E4": pl.distributions.balanced_gates,
+    "E5": lambda target: pl.distributions.sparse_pairs(target, 0.25),
+    "E6": lambda target: pl.distributions.noisy_equal(target, 0.5 / target.pairs),
+    "E7": pl.distributions.stealth,
 }
+"""Easy halves, their parameters as functions of the target."""
 
 
-def law_of(family: str, target: pl.GateProduct, share: float = 0.5) -> AbstractDistribution:
+def mixture_of(family: str, target: pl.GateProduct, share: float = 0.5) -> AbstractDistribution:
     """The mixture of a family with the uniform half; the uniform half alone by the name `hard`."""
     if family == "hard":
         return pl.Uniform(target)
-    if family.startswith("E2/"):
-        return pl.distributions.separation(pl.distributions.random_subset(target, int(family[3:])), share)
-    return FAMILIES[family].mixture(target, share)
+    subset = family.startswith("E2/")
+    easy = pl.distributions.random_subset(target, int(family[3:])) if subset else FAMILIES[family](target)
+    return pl.distributions.separation(easy, share)
 
 
 def random_target(pairs: int, seed: int) -> pl.GateProduct:

@@ -7,7 +7,7 @@ the run's own random gates.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,8 @@ from ...measures import bootstrap
 from .families import random_target, signs_of
 
 MULTIPLES = (0.5, 0.7, 1.0, 1.4, 2.0)
+Made = Callable[..., AbstractDistribution]
+"""A distribution for a target, and for the value of a parameter if it has one."""
 FACTOR = 1.5
 """How far a measured size may be from the prediction."""
 
@@ -31,24 +33,28 @@ def recovered(signals: np.ndarray, towards: np.ndarray) -> np.ndarray:
     return np.all(signals * towards > 0, axis=(1, 2))
 
 
-def trials_of(
-    make: Callable[[pl.GateProduct], AbstractDistribution], n: int, trials: int, first: int = 0
-) -> list[dict[str, object]]:
+def trials_of(make: Made, n: int, trials: int, first: int = 0) -> list[dict[str, object]]:
     """Random gates, each with one sample that is cut off at multiples of its predicted size."""
     rows: list[dict[str, object]] = []
     for seed in range(first, first + trials):
         target = random_target(n, seed)
-        law = make(target)
-        exact = gate_tables(target, law)
+        distribution = make(target)
+        exact = gate_tables(target, distribution)
         predicted = predicted_samples(exact)
         sizes = [math.ceil(predicted * multiple) for multiple in MULTIPLES]
         towards = np.sign(exact.correlation)[:, None] * signs_of(target)
-        found = recovered(nested_signals(target, law, sizes, key=pl.root_key(2**20 + seed)), towards)
+        found = recovered(nested_signals(target, distribution, sizes, key=pl.root_key(2**20 + seed)), towards)
         rows += [
             {"trial": seed, "multiple": multiple, "predicted": predicted, "recovered": bool(each)}
             for multiple, each in zip(MULTIPLES, found, strict=True)
         ]
     return rows
+
+
+def trials_over(name: str, values: Sequence[float], make: Made, n: int, trials: int) -> pd.DataFrame:
+    """Trials at several values of a parameter of the distribution, by its name; all of one n share a program."""
+    at = lambda value: trials_of(lambda target: make(target, value), n, trials)
+    return pd.concat([pd.DataFrame(at(value)).assign(**{name: value}) for value in values])
 
 
 def by_multiple(rows: pd.DataFrame) -> np.ndarray:

@@ -21,6 +21,8 @@ from ....sweep import Results
 from ....training.plans import Plan
 from ....training.rules.records import AbstractRecord
 from ....training.rules.weight_records import TrueError, WeightError
+from ...base import Measured
+from ...measures import fraction
 
 Target = Literal["parity", "random"]
 Trained = Literal["both", "output", "random"]
@@ -46,9 +48,8 @@ class SymmetricTask:
     """Every coordinate is moved by a uniform number of at most this size."""
 
     def __call__(self, key: PRNGKeyArray) -> pl.AbstractDistribution:
-        target = (
-            pl.targets.full_parity(self.n) if self.target == "parity" else pl.targets.random_symmetric(self.n, key=key)
-        )
+        parity, random = pl.targets.full_parity, pl.targets.random_symmetric
+        target = parity(self.n) if self.target == "parity" else random(self.n, key=key)
         task: pl.AbstractDistribution = pl.distributions.Encoded(pl.Uniform(target), "bits")
         task = pl.distributions.ShiftedInputs(task, self.shift) if self.shift else task
         return pl.FlippedLabels(task, self.flips) if self.flips else task
@@ -58,10 +59,10 @@ def sgd(
     task: SymmetricTask,
     trained: Trained,
     *,
-    sample: int,
-    power: int | float,
+    sample: int | None = None,
+    power: int | float = 6,
     epochs: int,
-    look: int,
+    every: int,
     seeds: int | Sequence[int],
     confidence: int | float | None = None,
     points: int = 10_000,
@@ -69,12 +70,14 @@ def sgd(
     labels: dict[str, Any] | None = None,
     block: int | None = None,
 ) -> Plan:
-    """SGD of batch one with step h = n^-power, recorded every `look` epochs, until nothing changes any more.
+    """SGD of batch one with step h = n^-power, recorded now and then (`every`, in epochs), until nothing changes.
 
-    beta is `confidence` times h, n^3 h if not given. Where only the second layer is trained h is a unit of
-    measure: output and beta are multiples of it, so that it is 1 here and all numbers are integers.
+    The sample has n points if nothing else is said; beta is `confidence` times h, else n^3 h. Where only the second
+    layer is trained h is a unit of measure: output and beta are multiples of it, so that it is 1 here and all numbers
+    are integers.
     """
     n = task.n
+    sample = n if sample is None else sample
     confidence = n**3 if confidence is None else confidence
     h = {"both": float(n) ** -power, "output": 1.0, "random": RANDOM_RATE}[trained]
     network = pl.MLP(4 * n + 3) if trained == "random" else pl.networks.Staircase(4 * n + 3, trained=trained)
@@ -89,7 +92,7 @@ def sgd(
         sample=sample,
         seeds=seeds,
         steps=epochs * sample,
-        every=look * sample,
+        every=every * sample,
         validation=0,
         records=(pl.training.SampleError(), error, pl.training.Updates(), *records),
         float64=True,
@@ -103,6 +106,11 @@ class Curves(NamedTuple):
 
     all: pd.DataFrame
     ends: pd.DataFrame
+
+    def of(self, **which: Any) -> pd.DataFrame:
+        """The ends, by seed, of the runs that have these labels."""
+        chosen = np.logical_and.reduce([self.ends[name] == value for name, value in which.items()])
+        return self.ends[chosen].set_index("seed")
 
 
 def read(settings: Any, results: Results) -> Curves:
@@ -119,6 +127,11 @@ def ends(curve: pd.DataFrame) -> pd.DataFrame:
     zero = clean.epoch.min().reindex(last.index).fillna(np.inf)
     then = clean.updates.min().reindex(last.index)
     return last.assign(zero_epoch=zero, updates_at_zero=then)
+
+
+def without_error(rows: pd.DataFrame) -> Measured:
+    """The fraction of seeds whose training error becomes 0."""
+    return fraction(rows.zero_epoch < np.inf)
 
 
 def draw_errors(
@@ -153,9 +166,8 @@ def finish(figure: Figure, axes: np.ndarray, title: str) -> Figure:
     """Names of the axes, and one legend for all panels, below them."""
     for axis in axes[:, 0]:
         axis.set_ylabel("error")
-    found = {
-        label: handle for axis in axes.flat for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
+    pairs = (pair for axis in axes.flat for pair in zip(*axis.get_legend_handles_labels(), strict=True))
+    found = {label: handle for handle, label in pairs}
     columns = 3 if axes.shape[1] > 1 else 2
     figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns, fontsize=8)
     figure.suptitle(title, fontsize=11)
