@@ -1,6 +1,10 @@
-"""Shared by all tests. They run with warnings as errors and with every annotation checked (see pyproject.toml)."""
+"""Shared by all tests, which are stricter than users.
+
+Warnings are errors, every annotation is checked (see pyproject.toml), and JAX promotes neither types nor ranks.
+"""
 
 import contextlib
+import functools
 import gc
 import json
 import signal
@@ -9,6 +13,7 @@ import sys
 
 import jax
 import jax.monitoring
+import optax
 import pytest
 from hypothesis import settings
 
@@ -35,7 +40,21 @@ def pytest_addoption(parser):
 
 
 def pytest_configure():
+    jax.config.update("jax_numpy_dtype_promotion", "strict")
+    jax.config.update("jax_numpy_rank_promotion", "raise")
+    optax.tree.bias_correction = promoting(optax.tree.bias_correction)
     jax.monitoring.register_event_duration_secs_listener(note_compilation)
+
+
+def promoting(function):
+    """Code of others that mixes types: Adam takes a float to the power of a whole number."""
+
+    @functools.wraps(function)
+    def call(*args, **options):
+        with jax.numpy_dtype_promotion("standard"):
+            return function(*args, **options)
+
+    return call
 
 
 def pytest_collection_finish(session):
