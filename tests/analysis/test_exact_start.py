@@ -9,11 +9,11 @@ from paritylab.analysis import (
     AfterFirstStep,
     cosine_correlations,
     first_correlations,
+    first_step,
     step_table,
     ternary_correlations,
     ternary_gate_correlations,
 )
-from paritylab.analysis.first_step import exact as first_step
 from paritylab.cube import cube
 from paritylab.training.engine.loop import init_key
 
