@@ -10,6 +10,7 @@ import json
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import jax
 import jax.monitoring
@@ -20,6 +21,7 @@ from hypothesis import settings
 settings.register_profile("same everywhere", derandomize=True)
 settings.load_profile("same everywhere")
 
+HERE = Path(__file__).parent
 LONGEST_FIRST = ("test_docs_run.py", "sweep", "training", "experiments")
 """Files, and folders whose files, take longest: begun first, they do not keep one worker busy at the end."""
 
@@ -105,7 +107,8 @@ def pytest_runtest_call(item):
 
 def pytest_collection_modifyitems(items):
     def place(item):
-        found = {item.path.name, item.path.parent.name} & set(LONGEST_FIRST)
+        inside = item.path.relative_to(HERE).parts if item.path.is_relative_to(HERE) else ()
+        found = {*inside} & {*LONGEST_FIRST}
         return min(map(LONGEST_FIRST.index, found), default=len(LONGEST_FIRST))
 
     items.sort(key=place)
