@@ -99,7 +99,7 @@ def linear_results(settings, least=0.9, learned=0.0, apart=0.0):
         {"part": "large", "embedding": name, "n": n, "k": k, "count": 10_000, "length": length}
         for n, k in settings.large
         for name in many_features.EMBEDDINGS
-        for length in (0.001, 0.002)
+        for length in (1e-5, 2e-5)
     ]
     kernel = {"radius": 1.0, "least": 0.5, "second": 0.5 + apart}
     dimensions = [("formula", n, k) for n in settings.dimensions for k in (3, 5)]

@@ -234,7 +234,7 @@ def test_every_initialization_keeps_the_contract(law):
         # One key, one draw: compiled, and among others.
         keys = jr.split(root_key(1), 3)
         alone = [jax.jit(draw)(key) for key in keys]
-        np.testing.assert_array_equal(alone[0], draw(keys[0]))
+        np.testing.assert_allclose(alone[0], draw(keys[0]), rtol=3e-7)  # a product more or less is rounded
         np.testing.assert_array_equal(jax.jit(jax.vmap(draw))(keys), np.stack(alone))
 
 

@@ -70,7 +70,7 @@ def at(activation: str, k: int, z: Float[np.ndarray, " points"]) -> Float[np.nda
 
 def made(activation: str, k: int) -> Activation:
     """An activation by its name in the package; ReLU has no degree."""
-    found = getattr(pl, activation)
+    found = getattr(pl.networks, activation)
     return found(k) if isinstance(found, type) else found
 
 
