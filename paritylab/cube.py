@@ -81,7 +81,7 @@ def weight(x: Float[Array, " n"]) -> Int[Array, ""]:
 def random_signs(key: PRNGKeyArray, batch: int, n: int) -> Float[Array, "{batch} {n}"]:
     """Uniform points, 32 coordinates out of every random word."""
     words = jr.bits(key, (-(-batch * n // 32),), jnp.uint32)
-    bits = (words[:, None] >> jnp.arange(32, dtype=jnp.uint32)) & 1
+    bits = (words[:, None] >> jnp.arange(32, dtype=jnp.uint32)[None]) & 1
     signs = 1 - 2 * bits.reshape(-1)[: batch * n].astype(jnp.int32)
     return signs.astype(jnp.float32).reshape(batch, n)
 

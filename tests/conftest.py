@@ -1,20 +1,27 @@
-"""Shared by all tests. They run with warnings as errors and with every annotation checked (see pyproject.toml)."""
+"""Shared by all tests, which are stricter than users.
+
+Warnings are errors, every annotation is checked (see pyproject.toml), and JAX promotes neither types nor ranks.
+"""
 
 import contextlib
+import functools
 import gc
 import json
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import jax
 import jax.monitoring
+import optax
 import pytest
 from hypothesis import settings
 
 settings.register_profile("same everywhere", derandomize=True)
 settings.load_profile("same everywhere")
 
+HERE = Path(__file__).parent
 LONGEST_FIRST = ("test_docs_run.py", "sweep", "training", "experiments")
 """Files, and folders whose files, take longest: begun first, they do not keep one worker busy at the end."""
 
@@ -35,7 +42,21 @@ def pytest_addoption(parser):
 
 
 def pytest_configure():
+    jax.config.update("jax_numpy_dtype_promotion", "strict")
+    jax.config.update("jax_numpy_rank_promotion", "raise")
+    optax.tree.bias_correction = promoting(optax.tree.bias_correction)
     jax.monitoring.register_event_duration_secs_listener(note_compilation)
+
+
+def promoting(function):
+    """Code of others that mixes types: Adam takes a float to the power of a whole number."""
+
+    @functools.wraps(function)
+    def call(*args, **options):
+        with jax.numpy_dtype_promotion("standard"):
+            return function(*args, **options)
+
+    return call
 
 
 def pytest_collection_finish(session):
@@ -86,7 +107,8 @@ def pytest_runtest_call(item):
 
 def pytest_collection_modifyitems(items):
     def place(item):
-        found = {item.path.name, item.path.parent.name} & set(LONGEST_FIRST)
+        inside = item.path.relative_to(HERE).parts if item.path.is_relative_to(HERE) else ()
+        found = {*inside} & {*LONGEST_FIRST}
         return min(map(LONGEST_FIRST.index, found), default=len(LONGEST_FIRST))
 
     items.sort(key=place)

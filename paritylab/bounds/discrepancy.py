@@ -247,9 +247,9 @@ def sigmoid_integrals(
         first, second = Tails.of(left), Tails.of(right)
         either = jnp.minimum(first.at_most(grid[:-1]), first.at_most(-grid[1:]))
         middles, within = (grid[:-1] + grid[1:]) / 2 + bias, jnp.diff(grid) / 2 + second.moved / second.scale + slack
-        away = jnp.maximum(jnp.abs(middles[:, None] + second.places) - within[:, None], 0)
+        away = jnp.maximum(jnp.abs(middles[:, None] + second.places[None]) - within[:, None], 0)
         slopes = jax.nn.sigmoid(away) * jax.nn.sigmoid(-away)  # falls with the distance from 0
-        return jnp.sum(jnp.diff(grid) * jnp.sqrt(either) * jnp.sqrt(jnp.sum(slopes**2 * second.masses, axis=1)))
+        return jnp.sum(jnp.diff(grid) * jnp.sqrt(either) * jnp.sqrt(jnp.sum(slopes**2 * second.masses[None], axis=1)))
 
     integrals: Array = jax.lax.map(integral, (left, right, bias), batch_size=min(UNITS_TOGETHER, len(bias)))
     return integrals
@@ -291,7 +291,7 @@ class Tails(NamedTuple):
     @property
     def places(self) -> Float[Array, " lattice"]:
         """The points of the lattice, in the units of the weights."""
-        return (jnp.arange(len(self.masses)) - len(self.masses) // 2) / self.scale
+        return (jnp.arange(len(self.masses)) - len(self.masses) // 2).astype(self.scale.dtype) / self.scale
 
     def at_most(self, places: Float[Array, " places"]) -> Float[Array, " places"]:
         """An upper bound; by symmetry at most half of the mass lies above a positive place."""

@@ -182,8 +182,8 @@ def _label_sums(
     x, y = distribution.sample(key, SUM_BLOCK)
     first, second = jnp.split(x, 2, axis=1)
     features = jnp.concatenate([jnp.ones_like(y)[:, None], first, second, first * second], axis=1)
-    taken = jnp.arange(SUM_BLOCK, dtype=jnp.int32) < jnp.asarray(inside)[:, None]
-    return jnp.matmul(jnp.where(taken, y, 0.0), features, precision="highest")
+    taken = jnp.arange(SUM_BLOCK, dtype=jnp.int32)[None] < jnp.asarray(inside)[:, None]
+    return jnp.matmul(jnp.where(taken, y[None], 0.0), features, precision="highest")
 
 
 def _check_dimension(target: GateTarget, distribution: AbstractDistribution) -> None:

@@ -94,7 +94,7 @@ class SharedSign(AbstractOutputs):
         shared_key, flip_key = jr.split(key)
         up = jr.uniform(shared_key, (batch, 1), jnp.float32) < (1 + jnp.asarray(self.mean, jnp.float32)) / 2
         flipped = jr.uniform(flip_key, (batch, self.pairs), jnp.float32) < jnp.asarray(self.flip, jnp.float32)
-        return jnp.where(up ^ flipped, 1.0, -1.0).astype(jnp.float32) * jnp.asarray(self.direction, jnp.float32)
+        return jnp.where(up ^ flipped, 1.0, -1.0).astype(jnp.float32) * jnp.asarray(self.direction, jnp.float32)[None]
 
     def probability(self, s: Float[Array, " pairs"]) -> Float[Array, ""]:
         mean, flip = jnp.asarray(self.mean, s.dtype), jnp.asarray(self.flip, s.dtype)
@@ -134,7 +134,7 @@ class IndependentOutputs(AbstractOutputs):
 
     def sample(self, key: PRNGKeyArray, batch: int) -> Float[Array, "batch pairs"]:
         up = (1 + jnp.asarray(self.mean, jnp.float32)) / 2
-        return jnp.where(jr.uniform(key, (batch, self.pairs), jnp.float32) < up, 1.0, -1.0).astype(jnp.float32)
+        return jnp.where(jr.uniform(key, (batch, self.pairs), jnp.float32) < up[None], 1.0, -1.0).astype(jnp.float32)
 
     def probability(self, s: Float[Array, " pairs"]) -> Float[Array, ""]:
         return jnp.prod((1 + jnp.asarray(self.mean, s.dtype) * s) / 2)

@@ -86,7 +86,7 @@ def draw_patterns(
 ) -> tuple[Float[Array, "batch gates"], Float[Array, "batch gates"]]:
     """The two inputs of each gate, given its output: pattern p with probability `patterns[gate, p]` among those
     where the gate has this output."""
-    possible = jnp.where(outputs[..., None] == gates, patterns, 0)
+    possible = jnp.where(outputs[..., None] == gates[None], patterns[None], 0)
     bounds = jnp.cumsum(possible, axis=-1)
     place = jr.uniform(key, outputs.shape, outputs.dtype)[..., None] * bounds[..., -1:]
     pattern = jnp.sum(place >= bounds[..., :3], axis=-1, dtype=jnp.int32)

@@ -66,10 +66,10 @@ class Product(AbstractDistribution):
         check_draw(key, batch)
         up = (1 + jnp.asarray(self.mean, jnp.float32)) / 2
         uniform = jr.uniform(key, (batch, self.n), jnp.float32)
-        x = jnp.where(uniform < up, 1.0, -1.0).astype(jnp.float32)
+        x = jnp.where(uniform < up[None], 1.0, -1.0).astype(jnp.float32)
         return x, jax.vmap(self.target)(x)
 
     def support(self) -> Support:
         x = cube(self.n)
-        probability = jnp.prod((1 + jnp.asarray(self.mean, x.dtype) * x) / 2, axis=1)
+        probability = jnp.prod((1 + jnp.asarray(self.mean, x.dtype)[None] * x) / 2, axis=1)
         return x, jax.vmap(self.target)(x), probability

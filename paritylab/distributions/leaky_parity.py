@@ -51,7 +51,7 @@ class EqualBits(AbstractDistribution):
         check_draw(key, batch)
         rest_key, sign_key = jr.split(key)
         sign = random_signs(sign_key, batch, 1)
-        x = jnp.where(jnp.asarray(self.target.mask), sign, random_signs(rest_key, batch, self.n))
+        x = jnp.where(jnp.asarray(self.target.mask)[None], sign, random_signs(rest_key, batch, self.n))
         return x, jax.vmap(self.target)(x)
 
     def support(self) -> Support:

@@ -49,7 +49,7 @@ class Mixture(AbstractDistribution):
         check_draw(key, batch)
         choice_key, *keys = jr.split(key, 1 + len(self.parts))
         bounds = jnp.cumsum(jnp.asarray(self.weights, jnp.float32))[:-1]
-        choice = jnp.sum(jr.uniform(choice_key, (batch, 1), jnp.float32) >= bounds, axis=1, dtype=jnp.int32)
+        choice = jnp.sum(jr.uniform(choice_key, (batch, 1), jnp.float32) >= bounds[None], axis=1, dtype=jnp.int32)
         drawn = [part.sample(part_key, batch) for part, part_key in zip(self.parts, keys, strict=True)]
         x, y = drawn[0]
         for i, (other_x, other_y) in enumerate(drawn[1:], start=1):

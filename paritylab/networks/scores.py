@@ -32,7 +32,7 @@ class ScoreNetwork(eqx.Module):
 
     def columns(self, x: Float[Array, "n points"]) -> Float[Array, " points"]:
         logits = self.logits(x)
-        mine = jnp.arange(len(logits), dtype=jnp.int32)[:, None] == x[-1].astype(jnp.int32)
+        mine = jnp.arange(len(logits), dtype=jnp.int32)[:, None] == x[-1].astype(jnp.int32)[None]
         others = jax.nn.logsumexp(jnp.where(mine, -jnp.inf, logits), axis=0)
         return jnp.sum(jnp.where(mine, logits, 0), axis=0) - others
 

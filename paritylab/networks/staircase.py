@@ -35,7 +35,7 @@ class Perceptron(eqx.Module):
 
     def columns(self, x: Float[Array, "n points"]) -> Float[Array, " points"]:
         slope, biases = stairs(self.output.weight.shape[-1], self.activation, x.dtype)
-        return self.output(self.activation(slope * jnp.sum(x, axis=0) + biases[:, None]))
+        return self.output(self.activation(slope * jnp.sum(x, axis=0)[None] + biases[:, None]))
 
     def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
         return self.columns(x[:, None])[0]

@@ -148,10 +148,10 @@ class GateProduct(AbstractTarget):
     @property
     def tables(self) -> Float[Array | np.ndarray, "*runs pairs 2 2"]:
         """The tables of the gates: OR and AND are the two halves of (o + x + z - o x z) / 2."""
-        signs = np.array([1.0, -1.0])
-        first, second = signs[:, None] * np.ones((2, 2)), signs[None, :] * np.ones((2, 2))
         known = not isinstance(self.ors, jax.core.Tracer)  # then in float64, for what is computed exactly from them
         o = (np.asarray(self.ors, float) if known else self.ors)[..., None, None]
+        signs, square = np.array([1.0, -1.0]), np.ones((*(1,) * (o.ndim - 2), 2, 2))
+        first, second = signs[:, None] * square, signs[None, :] * square
         return (o * (1 - first * second) + first + second) / 2
 
     def gate_outputs(self, x: Float[Array, " n"]) -> Float[Array, " pairs"]:

@@ -89,4 +89,4 @@ def random_disjoint_parity(n: int, k: int, *, key: PRNGKeyArray) -> Parity:
             f"A disjoint parity needs k blocks of equal size, got n={n} and k={k}. Make n a multiple of k."
         )
     choices = jr.randint(key, (k, 1), 0, n // k)
-    return _with_mask(n, (jnp.arange(n // k) == choices).reshape(n))
+    return _with_mask(n, (jnp.arange(n // k)[None] == choices).reshape(n))

@@ -2,15 +2,10 @@
 
 import json
 import random
-import sys
 import time
-from pathlib import Path
 
 import pandas as pd
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sweep"))
-
 from sweeps import finish, kill, start, table, workers, write_file
 
 SIZE = {"rates": [0.05, 0.1, 0.2, 0.3, 0.5], "runs_per_job": 50, "steps": 12_000}

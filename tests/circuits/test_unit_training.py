@@ -166,7 +166,7 @@ def test_one_step_is_a_gradient_step():
     layer = one_step_layer(s.astype(float), y.astype(float), 6, rng=np.random.default_rng(2), rate=0.5)
     u = jnp.repeat(jnp.array([1.0, -1.0]), 3)
     b = jnp.asarray(np.tile(np.random.default_rng(2).uniform(0, 4, 3), 2), jnp.float32)
-    network = lambda w, b: jax.nn.relu(s @ w.T + b) @ u
+    network = lambda w, b: jax.nn.relu(s @ w.T + b[None]) @ u
     loss = lambda w, b: jnp.mean(jax.nn.relu(1 - y * network(w, b)))
     weight, bias = jax.grad(loss, argnums=(0, 1))(jnp.zeros((6, 4)), b)
     np.testing.assert_allclose(layer.weight, -0.5 * weight, atol=1e-6)

@@ -5,20 +5,43 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
+from exports import row, things, without_a_row
 
-from paritylab import FlippedLabels, GateProduct, Mixture, Parity, Points, Product, Uniform, majority, root_key
+from paritylab import (
+    FlippedLabels,
+    GateProduct,
+    Mixture,
+    Parity,
+    Points,
+    Product,
+    Uniform,
+    distributions,
+    majority,
+    root_key,
+)
 from paritylab.cube import cube, encode
 from paritylab.distributions import (
+    Digits,
+    EasyHalf,
     Encoded,
     EqualBits,
     Generative,
     HeldOut,
     Images,
+    RandomPatches,
+    SharedSign,
     ShiftedInputs,
     Strips,
+    balanced_gates,
+    digit_strips,
     draw,
     equal_gates,
+    independent_gates,
     leaky,
+    leave_one_out,
+    made_up_images,
+    noisy_equal,
+    population,
     random_subset,
     separation,
     sparse_pairs,
@@ -30,35 +53,76 @@ from paritylab.targets import random_circuit
 PARITY = Parity(5, (0, 2))
 BIASED = Product(PARITY, [0.5, -0.2, 0.9, 0.0, -1.0])
 
+IMAGES = Images(np.array([[[7]], [[200]], [[0]]], np.uint8), np.array([4, 7, 8], np.uint8))
+TWO, THREE = GateProduct(("OR", "AND")), GateProduct(("OR", "AND", "AND"))
+
 DISTRIBUTIONS_UNDER_TEST = {
-    "uniform parity": Uniform(PARITY),
-    "product with one mean": Product(PARITY, 0.3),
-    "product with a mean for each": BIASED,
-    "product at a corner": Product(PARITY, 1.0),
-    "flipped labels": FlippedLabels(Uniform(PARITY), 0.1),
-    "labels always flipped": FlippedLabels(BIASED, 1.0),
-    "mixture of two": Mixture([Uniform(PARITY), BIASED], [0.25, 0.75]),
-    "mixture of three with an unused part": Mixture([BIASED, Uniform(PARITY), Uniform(majority(5))], [0.5, 0.0, 0.5]),
-    "mixture with flips": Mixture([FlippedLabels(BIASED, 0.3), Uniform(majority(5))], [0.5, 0.5]),
-    "unit encoding": Encoded(BIASED, "unit"),
-    "bits encoding": Encoded(FlippedLabels(BIASED, 0.2), "bits"),
-    "points": Points(np.array([[1.0, -1.0], [1.0, 1.0], [0.5, 2.0]]), np.array([1.0, -1.0, -1.0])),
-    "equal bits": EqualBits(Parity(5, (0, 2, 3))),
-    "leaky parity": leaky(Parity(5, (0, 2, 3)), 0.25),
-    "generative circuit": Generative(random_circuit(4, key=root_key(3))),
-    "equal gates and uniform": separation(equal_gates(GateProduct(("OR", "AND", "AND"))), 0.25),
-    "a random subset of gates": random_subset(GateProduct(("OR", "AND")), 1),
-    "sparse pairs": sparse_pairs(GateProduct(("OR", "AND")), 0.5),
-    "stealth": stealth(GateProduct(("OR", "AND", "AND"))),
-    "strips of two digits": Strips(
-        Images(np.array([[[7]], [[200]], [[0]]], np.uint8), np.array([4, 7, 8], np.uint8)), 2
+    "uniform parity": row(Uniform, PARITY),
+    "product with one mean": row(Product, PARITY, 0.3),
+    "product with a mean for each": row(Product, PARITY, [0.5, -0.2, 0.9, 0.0, -1.0]),
+    "product at a corner": row(Product, PARITY, 1.0),
+    "flipped labels": row(FlippedLabels, Uniform(PARITY), 0.1),
+    "labels always flipped": row(FlippedLabels, BIASED, 1.0),
+    "mixture of two": row(Mixture, [Uniform(PARITY), BIASED], [0.25, 0.75]),
+    "mixture of three with an unused part": row(
+        Mixture, [BIASED, Uniform(PARITY), Uniform(majority(5))], [0.5, 0.0, 0.5]
     ),
-    "held out": HeldOut(BIASED, Uniform(PARITY)),
-    "sample": draw(BIASED, 20, key=root_key(7)),
+    "mixture with flips": row(Mixture, [FlippedLabels(BIASED, 0.3), Uniform(majority(5))], [0.5, 0.5]),
+    "unit encoding": row(Encoded, BIASED, "unit"),
+    "bits encoding": row(Encoded, FlippedLabels(BIASED, 0.2), "bits"),
+    "points": row(Points, np.array([[1.0, -1.0], [1.0, 1.0], [0.5, 2.0]]), np.array([1.0, -1.0, -1.0])),
+    "equal bits": row(EqualBits, Parity(5, (0, 2, 3))),
+    "leaky parity": row(leaky, Parity(5, (0, 2, 3)), 0.25),
+    "generative circuit": row(Generative, random_circuit(4, key=root_key(3))),
+    "easy half": row(EasyHalf, TWO, SharedSign(np.array([1.0, -1.0]), 0.4, 0.1)),
+    "equal gates": row(equal_gates, THREE),
+    "equal gates but one": row(leave_one_out, TWO),
+    "independent gates": row(independent_gates, TWO, 0.7),
+    "balanced gates": row(balanced_gates, TWO),
+    "nearly equal gates": row(noisy_equal, THREE, 0.1),
+    "equal gates and uniform": row(separation, equal_gates(THREE), 0.25),
+    "a random subset of gates": row(random_subset, TWO, 1),
+    "sparse pairs": row(sparse_pairs, TWO, 0.5),
+    "stealth": row(stealth, THREE),
+    "strips of two digits": row(Strips, IMAGES, 2),
+    "strips of digits, others held out": row(digit_strips, Digits("digits", IMAGES, IMAGES), 2),
+    "held out": row(HeldOut, BIASED, Uniform(PARITY)),
+    "sample": row(draw, BIASED, 20, key=root_key(7)),
+    "population": row(population, Uniform(PARITY)),
+    "shifted inputs": row(ShiftedInputs, BIASED, 0.25),
+    "patches of images": row(RandomPatches, made_up_images(20, side=4), 2),
 }
+ENDLESS = (ShiftedInputs, RandomPatches)
+"""Those whose support is not enumerated."""
+
+enumerable = pytest.mark.parametrize(
+    "distribution",
+    [pytest.param(row.thing, id=name) for name, row in DISTRIBUTIONS_UNDER_TEST.items() if row.export not in ENDLESS],
+)
 
 
-@pytest.mark.parametrize("distribution", DISTRIBUTIONS_UNDER_TEST.values(), ids=DISTRIBUTIONS_UNDER_TEST)
+def test_every_distribution_is_under_test():
+    assert not without_a_row(distributions, "distribution", DISTRIBUTIONS_UNDER_TEST.values())
+
+
+@pytest.mark.parametrize("distribution", things(DISTRIBUTIONS_UNDER_TEST).values(), ids=DISTRIBUTIONS_UNDER_TEST)
+def test_every_distribution_gives_points_and_signs(distribution):
+    x, y = distribution.sample(root_key(5), 7)
+    assert x.shape == (7, distribution.n) and y.shape == (7,) and x.dtype == y.dtype == jnp.float32
+    assert np.all(np.isfinite(x)) and np.all(np.abs(y) == 1)
+    for ours, compiled in zip((x, y), jax.jit(lambda key: distribution.sample(key, 7))(root_key(5)), strict=True):
+        np.testing.assert_array_equal(ours, compiled)  # jit changes nothing
+    assert distribution.clean().n == distribution.n
+
+
+@pytest.mark.parametrize("export", ENDLESS)
+def test_a_support_that_is_not_enumerated_says_so(export):
+    distribution = next(row.thing for row in DISTRIBUTIONS_UNDER_TEST.values() if row.export is export)
+    with pytest.raises(ValueError, match="use `sample`"):
+        distribution.support()
+
+
+@enumerable
 def test_every_distribution_keeps_the_contract(distribution):
     points, labels, probability = (np.asarray(part, float) for part in distribution.support())
     assert points.shape == (len(probability), distribution.n)

@@ -4,12 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
+from judging import results_of, verdicts
 
 from paritylab.analysis import first_correlations
 from paritylab.bounds import parity_correlations
 from paritylab.experiments.learning_parities import lemmas, linear, separation
 from paritylab.experiments.learning_parities.lemmas import good_neurons
-from paritylab.experiments.learning_parities.linear import embeddings
+from paritylab.experiments.learning_parities.linear import embeddings, kernels, many_features, small_cube
 
 
 def test_probabilities_of_kinds_by_counting_all_weights():
@@ -79,3 +80,44 @@ def test_the_printed_start_is_a_large_function_and_the_copied_one_is_zero():
     case = separation.Case(31, 5, 20, 8, 0.1, 10)
     assert separation.start_size(case, "copied")["size"] < 1e-12
     assert separation.start_size(case, "negated")["size"] > 1
+
+
+def linear_results(settings, least=0.9, learned=0.0, apart=0.0):
+    """Optima that never were: of fixed features, of learned ones, and by two routes that differ by a number."""
+    optimum = {"gap": 1e-9, "right": 1.0, "loss_on_both": 0.5, "right_of_both": 1.0, "seed": 0, "which": 0}
+    rows = [
+        {"part": "exhaustive", "embedding": name, "norm": norm, "count": 36, "least": least, "gap": 1e-9, "seed": 0}
+        for name in embeddings.TITLES
+        for norm in small_cube.NORMS
+    ]
+    rows += [
+        {"part": "curve", "embedding": name, "norm": norm, "least": learned if name == "learned" else 0.9} | optimum
+        for name in small_cube.DRAWN
+        for norm in small_cube.CURVE
+    ]
+    rows += [
+        {"part": "large", "embedding": name, "n": n, "k": k, "count": 10_000, "length": length}
+        for n, k in settings.large
+        for name in many_features.EMBEDDINGS
+        for length in (1e-5, 2e-5)
+    ]
+    kernel = {"radius": 1.0, "least": 0.5, "second": 0.5 + apart}
+    dimensions = [("formula", n, k) for n in settings.dimensions for k in (3, 5)]
+    rows += [
+        {"part": part, "kernel": name, "n": n, "k": k} | kernel
+        for name in kernels.KERNELS
+        for part, n, k in [*dimensions, ("duality", 8, 3)]
+    ]
+    return results_of(
+        [*rows, *({"part": "majority", "k": k, "counted": right} for k, right in ((3, 0.25), (5, 0.6875)))]
+    )
+
+
+def test_linear_methods_from_made_up_optima():
+    settings = linear.SETTINGS["quick"]
+    assert set(verdicts(linear, settings, linear_results(settings)).values()) == {"holds"}
+    found = verdicts(linear, settings, linear_results(settings, least=0.5, learned=0.3, apart=0.1))
+    failed = {name for name, verdict in found.items() if verdict == "fails"}
+    assert failed == {name for name in found if name.startswith(("exhaustive/", "kernels/", "learned"))} - {
+        "exhaustive/proven", "exhaustive/general-form", "learned/accuracy",
+    }  # fmt: skip

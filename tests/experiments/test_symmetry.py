@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
+from judging import results_of, values
 from scipy.stats import binom
 
 import paritylab as pl
@@ -13,7 +14,7 @@ from paritylab.analysis import largest_step, parity_margin
 from paritylab.bounds.upper import symmetric_initialization
 from paritylab.cube import cube, encode
 from paritylab.experiments.base import load, measured
-from paritylab.experiments.symmetry import figure1, theorem1, theory
+from paritylab.experiments.symmetry import beyond, figure1, theorem1, theory
 from paritylab.experiments.symmetry.shared.runs import Curves, SymmetricTask, ends, sgd
 from paritylab.experiments.symmetry.starts import high_quantile
 from paritylab.networks.base import outputs
@@ -152,3 +153,26 @@ def test_every_claim_about_the_starts_is_measured(figure):
     assert found["m2/ours/unseen"].value == pytest.approx(-0.001 / math.sqrt(0.003 * 0.997 / 10_000))
     assert found["m2/second/unseen"].value == pytest.approx(-0.002)
     assert found["m1/random/true"].value == 0.45 and found["m1/random/worse"].value == pytest.approx(0.448)
+
+
+def test_what_lies_beyond_the_paper_is_measured_at_the_last_record():
+    """Runs that never were: every way learns but the random start, and exceptions cost what they are."""
+    settings = beyond.SETTINGS["quick"]
+    last = {way: 0.5 if way == "random" else 0.01 for way in beyond.WAYS}
+    ends = [(way, 0, error) for way, error in last.items()]
+    ends += [("nearly", size, 0.01 + 2.0**-size) for size in settings.exceptions]
+    rows = [
+        {
+            "way": way,
+            "exception": size,
+            "seed": seed,
+            "recorded_step": np.array([0, 10]),
+            "fresh_error": np.array([1.0, error]),
+        }
+        for way, size, error in ends
+        for seed in range(8)
+    ]
+    found = values(beyond, settings, results_of(rows))
+    assert [found[f"{way}/learns"].value for way in (*beyond.PAPERS_WAYS, "random")] == [1.0] * 5 + [0.0]
+    assert found["adam/better"].value == pytest.approx(0.49)
+    assert found["nearly/rare"].value == pytest.approx(2.0 ** -max(settings.exceptions))

@@ -6,6 +6,7 @@ import pytest
 from judging import results_of, values
 
 from paritylab.experiments.hidden_progress import (
+    figure1_left,
     figure3,
     figure5,
     figure6,
@@ -46,6 +47,20 @@ def test_a_slowdown_may_be_infinite():
     slow = measures.slowdown(np.array([np.inf, np.inf, 30.0] * 2), np.array([10.0] * 6))
     assert slow.value == np.inf and slow.interval[0] == 3.0
     assert measures.slowdown(np.full(5, np.inf), np.full(5, 10.0)).interval == (-np.inf, np.inf)
+
+
+def test_figure_1_counts_what_is_learned_and_how_long_it_is_flat():
+    settings, names = figure1_left.SETTINGS["quick"], [panel.name for panel in figure1_left.PANELS]
+    stuck = np.full(len(STEPS), 0.5)
+    results = made_up([
+        run(name, seed, falling(20 * (1 + number), 80)) for number, name in enumerate(names[:3]) for seed in range(6)
+    ] + [
+        run(name, seed, falling(60, 80) if seed else stuck, "running" if seed == 0 else "learned")
+        for name in names[3:] for seed in range(6)
+    ])  # fmt: skip
+    measured = values(figure1_left, settings, results)
+    assert [measured[f"{name}/plateau"].value for name in names] == [0.25, 0.5, 0.75, 0.75, 0.75, 0.75, 0.75]
+    assert [measured[f"{name}/learns"].value for name in names] == [1, 1, 1, *[5 / 6] * 4]
 
 
 def test_figures_6_and_17_tell_a_plateau_from_continuous_progress():

@@ -21,7 +21,7 @@ from paritylab.networks import (
     square,
 )
 from paritylab.networks.activations import gelu
-from paritylab.networks.base import outputs
+from paritylab.networks.base import as_floats, outputs
 
 N = 8
 
@@ -62,7 +62,7 @@ def random_supports(k):
 
 
 def values_on_the_cube(network):
-    return np.asarray(eqx.filter_jit(outputs)(network, cube(N)))
+    return np.asarray(eqx.filter_jit(outputs)(network, as_floats(cube(N))))
 
 
 @pytest.mark.parametrize("k", range(1, 8))

@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import equinox as eqx
@@ -6,20 +7,31 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
+from exports import row, things, without_a_row
 from scipy.special import erf, softmax
 
-from paritylab import MLP, Neuron, PolyNet, Transformer, root_key
+from paritylab import MLP, Neuron, PolyNet, Transformer, networks, root_key
 from paritylab.cube import cube
 from paritylab.networks import (
     BernoulliInitialization,
     ChosenInitialization,
     DisjointPolyNet,
+    FourierFeatures,
+    FrozenGates,
     GaussianInitialization,
     GlorotInitialization,
+    Linearized,
+    LocalPairs,
+    NeuralGates,
     OscillatingPolynomial,
+    PatchScores,
+    PooledGates,
     Power,
+    RandomFeatures,
     SignInitialization,
     Sinusoid,
+    Staircase,
+    StandardNormalInitialization,
     TernaryInitialization,
     TernaryPairs,
     TriangleWave,
@@ -34,42 +46,68 @@ from paritylab.networks.base import outputs
 from paritylab.networks.mlp import paired
 
 RECIPES_UNDER_TEST = {
-    "relu MLP": MLP(7),
-    "deep MLP": MLP((5, 4, 3), initialization=GaussianInitialization()),
-    "paired MLP": MLP(6, paired=True),
-    "relu6 MLP": MLP(7, relu6, BernoulliInitialization()),
-    "sigmoid MLP": MLP(7, sigmoid),
-    "square MLP": MLP((4, 2), square),
-    "power MLP": MLP(7, Power(3)),
-    "zigzag MLP": MLP(1, Zigzag(3)),
-    "triangle MLP": MLP(2, TriangleWave(4)),
-    "oscillating MLP": MLP(2, OscillatingPolynomial(3), GlorotInitialization()),
-    "sinusoid MLP": MLP(2, Sinusoid(3, scale=2.0)),
-    "zigzag neuron": Neuron(Zigzag(2)),
-    "sinusoid neuron": Neuron(Sinusoid(3), GaussianInitialization()),
-    "PolyNet": PolyNet(3),
-    "disjoint PolyNet": DisjointPolyNet(3),
-    "ternary pairs": TernaryPairs(6, 3),
-    "ternary pairs as printed": TernaryPairs(6, 3, "negated"),
-    "transformer": Transformer(embedding=8, attention=3, heads=2),
-    "transformer with a wide MLP": Transformer(embedding=5, attention=2, heads=3, hidden=9),
+    "relu MLP": row(MLP, 7),
+    "deep MLP": row(MLP, (5, 4, 3), initialization=GaussianInitialization()),
+    "paired MLP": row(MLP, 6, paired=True),
+    "relu6 MLP": row(MLP, 7, relu6, BernoulliInitialization()),
+    "sigmoid MLP": row(MLP, 7, sigmoid),
+    "square MLP": row(MLP, (4, 2), square),
+    "power MLP": row(MLP, 7, Power(3)),
+    "zigzag MLP": row(MLP, 1, Zigzag(3)),
+    "triangle MLP": row(MLP, 2, TriangleWave(4)),
+    "oscillating MLP": row(MLP, 2, OscillatingPolynomial(3), GlorotInitialization()),
+    "sinusoid MLP": row(MLP, 2, Sinusoid(3, scale=2.0)),
+    "zigzag neuron": row(Neuron, Zigzag(2)),
+    "sinusoid neuron": row(Neuron, Sinusoid(3), GaussianInitialization()),
+    "PolyNet": row(PolyNet, 3),
+    "disjoint PolyNet": row(DisjointPolyNet, 3),
+    "ternary pairs": row(TernaryPairs, 6, 3),
+    "ternary pairs as printed": row(TernaryPairs, 6, 3, "negated"),
+    "transformer": row(Transformer, embedding=8, attention=3, heads=2),
+    "transformer with a wide MLP": row(Transformer, embedding=5, attention=2, heads=3, hidden=9),
+    "random features": row(RandomFeatures, 7),
+    "Fourier features": row(FourierFeatures, 7, 2.0),
+    "frozen gates": row(FrozenGates, 7),
+    "linearized MLP": row(Linearized, MLP(7)),
+    "local pairs": row(LocalPairs, 2, (5,)),
+    "neural gates": row(NeuralGates, 6, 0.7),
+    "pooled gates": row(PooledGates, 6, scale=0.7),
+    "scores of patches": row(PatchScores, (5,), 3),
+    "staircase": row(Staircase),
+    "staircase of sigmoids": row(Staircase, 4, sigmoid, "output"),
 }
+POWERS_OF_TWO = (NeuralGates, PooledGates)
+"""Recipes for n = 8; the others are asked for n = 6."""
+FIXED = (Staircase,)
+"""Recipes that draw nothing."""
 
 
-@pytest.mark.parametrize("recipe", RECIPES_UNDER_TEST.values(), ids=RECIPES_UNDER_TEST)
-def test_every_recipe_keeps_the_contract(recipe):
-    make = eqx.filter_jit(lambda key: recipe(6, key=key))
+def test_every_recipe_is_under_test():
+    assert not without_a_row(networks, "recipe", RECIPES_UNDER_TEST.values())
+
+
+@pytest.mark.parametrize("row", RECIPES_UNDER_TEST.values(), ids=RECIPES_UNDER_TEST)
+def test_every_recipe_keeps_the_contract(row):
+    n = 8 if row.export in POWERS_OF_TWO else 6
+    make = eqx.filter_jit(lambda key: row.thing(n, key=key))
     network, same, other = make(root_key(0)), make(root_key(0)), make(root_key(1))
     arrays = [jax.tree.leaves(eqx.filter(each, eqx.is_inexact_array)) for each in (network, same, other)]
     assert all(array.dtype == jnp.float32 for array in arrays[0])
     assert all(np.array_equal(left, right) for left, right in zip(*arrays[:2], strict=True))
-    assert any(not np.array_equal(left, right) for left, right in zip(arrays[0], arrays[2], strict=True))
+    differ = any(not np.array_equal(left, right) for left, right in zip(arrays[0], arrays[2], strict=True))
+    assert differ != (row.export in FIXED)
+    # One key, one draw, alone or among others.
+    drawn = lambda key: jax.tree.leaves(eqx.filter(row.thing(n, key=key), eqx.is_inexact_array))
+    keys = jr.split(root_key(2), 3)
+    together, alone = jax.jit(jax.vmap(drawn))(keys), [jax.jit(drawn)(key) for key in keys]
+    for leaf, *each in zip(together, *alone, strict=True):
+        np.testing.assert_array_equal(leaf, np.stack(each))
 
-    x = cube(6)
+    x = cube(n)
     plain = network(x[5])  # one point, operation by operation
     assert plain.shape == () and plain.dtype == jnp.float32
     values = eqx.filter_jit(outputs)(network, x)
-    assert values.shape == (64,)
+    assert values.shape == (2**n,)
     # The same sums in another order: a few of 6e-8 relative to terms of order 1.
     np.testing.assert_allclose(values[5], plain, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(eqx.filter_jit(eqx.filter_vmap(network))(x), values, rtol=1e-6, atol=1e-6)
@@ -170,6 +208,35 @@ def test_the_transformer_is_attention_over_all_tokens(hidden):
 
 # Initializations. Of N independent draws of w the mean has sigma sqrt(E w^2 / N), and the mean of w^2 has
 # sigma sqrt((E w^4 - (E w^2)^2) / N).
+
+INITIALIZATIONS_UNDER_TEST = {
+    "uniform": row(UniformInitialization),
+    "Gaussian": row(GaussianInitialization),
+    "standard normal": row(StandardNormalInitialization),
+    "Bernoulli": row(BernoulliInitialization),
+    "Glorot": row(GlorotInitialization),
+    "signs": row(SignInitialization, 3),
+    "ternary": row(TernaryInitialization, 6, 3),
+    "chosen": row(ChosenInitialization, (UniformInitialization(), SignInitialization(2)), 1),
+}
+
+
+def test_every_initialization_is_under_test():
+    assert not without_a_row(networks, "initialization", INITIALIZATIONS_UNDER_TEST.values())
+
+
+@pytest.mark.parametrize("law", things(INITIALIZATIONS_UNDER_TEST).values(), ids=INITIALIZATIONS_UNDER_TEST)
+def test_every_initialization_keeps_the_contract(law):
+    for part, shape in itertools.product(("weights", "biases", "outputs"), [(5, 6), (6,)]):
+        draw = lambda key, part=part, shape=shape: getattr(law, part)(key, shape, 6)
+        drawn = draw(root_key(0))
+        assert drawn.shape == shape and drawn.dtype == jnp.float32 and np.all(np.isfinite(drawn))
+        # One key, one draw: compiled, and among others.
+        keys = jr.split(root_key(1), 3)
+        alone = [jax.jit(draw)(key) for key in keys]
+        np.testing.assert_allclose(alone[0], draw(keys[0]), rtol=3e-7)  # a product more or less is rounded
+        np.testing.assert_array_equal(jax.jit(jax.vmap(draw))(keys), np.stack(alone))
+
 
 NETWORKS, INPUTS, WIDTH = 300, 40, 25
 

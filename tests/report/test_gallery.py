@@ -10,6 +10,7 @@ from PIL import Image
 from paritylab.documents import DocumentCannotBeWritten
 from paritylab.experiments.base import judge, load, measured, read
 from paritylab.experiments.verdicts import recorded, verdicts
+from paritylab.figures import plt
 from paritylab.registry import PAPERS
 from paritylab.report.gallery import LARGEST, exhibits, results_of, write_gallery
 
@@ -30,7 +31,7 @@ def test_the_claims_of_an_exhibit_follow_from_its_table(name):
     assert all((place / figure).exists() for figure in about["figures"])
     assert all(origin["commit"] and origin["device"] for origin in about["origins"])
     if not about["curves_kept"]:
-        return
+        pytest.skip("its curves were too large to keep")
     experiment = load(name)
     settings = experiment.SETTINGS["paper"]
     data = read(experiment, settings, results_of(about, GALLERY))
@@ -40,6 +41,9 @@ def test_the_claims_of_an_exhibit_follow_from_its_table(name):
         assert ours.value == pytest.approx(row["measured"], nan_ok=True)
         assert judge(claim.region, ours.interval) == row["verdict"]
         assert recorded(name, claim, "paper") == row["verdict"], "the record says otherwise"
+    for figure in experiment.plot(settings, data).values():
+        figure.canvas.draw()
+        plt.close(figure)
 
 
 def test_no_verdict_at_paper_scale_is_recorded_that_no_exhibit_backs():

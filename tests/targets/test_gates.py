@@ -31,7 +31,7 @@ def test_a_product_is_the_inner_product_up_to_flips(gates):
     target = GateProduct(gates)
     sign, flips = as_inner_product(target)
     assert sign == (-1) ** gates.count("AND")
-    flipped = cube(8) * jnp.asarray(np.tile(flips, 2), jnp.float32)
+    flipped = cube(8) * jnp.asarray(np.tile(flips, 2), jnp.float32)[None]
     inner = jax.vmap(lambda point: inner_product_mod_two(point[:4], point[4:]))(flipped)
     np.testing.assert_array_equal(jax.vmap(target)(cube(8)), sign * np.asarray(inner))
     # ... and the inner product is that of bits modulo two.

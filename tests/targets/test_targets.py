@@ -6,34 +6,48 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
+from exports import arguments, of_kind, row, things, without_a_row
 from scipy.linalg import hadamard
 
-from paritylab import GateProduct, Parity, Symmetric, majority, random_parity, root_key
+from paritylab import GateProduct, Parity, Symmetric, majority, random_parity, root_key, targets
 from paritylab.cube import bit_mask, cube, weight
 from paritylab.targets import (
+    NearlySymmetric,
+    TreeCircuit,
+    circuit_from_formula,
     full_parity,
     parity_circuit,
     random_circuit,
     random_disjoint_parity,
     random_gate_product,
     random_symmetric,
+    razborov_sherstov,
 )
+from paritylab.training.rules.leaves import split
 
 TARGETS_UNDER_TEST = {
-    "parity": Parity(6, (0, 2, 5)),
-    "parity of nothing": Parity(6, ()),
-    "parity of one coordinate": Parity(1, (0,)),
-    "random parity": random_parity(7, 3, key=root_key(0)),
-    "random disjoint parity": random_disjoint_parity(6, 3, key=root_key(0)),
-    "symmetric": Symmetric(3, (1, 1, -1, 1)),
-    "full parity": full_parity(5),
-    "majority": majority(7),
-    "random symmetric": random_symmetric(6, key=root_key(0)),
-    "random circuit": random_circuit(8, key=root_key(0)),
-    "parity circuit": parity_circuit(4, (0, 3)),
-    "product of gates": GateProduct(("OR", "AND", "AND")),
-    "random product of gates": random_gate_product(4, key=root_key(0)),
+    "parity": row(Parity, 6, (0, 2, 5)),
+    "parity of nothing": row(Parity, 6, ()),
+    "parity of one coordinate": row(Parity, 1, (0,)),
+    "random parity": row(random_parity, 7, 3, key=root_key(0)),
+    "random disjoint parity": row(random_disjoint_parity, 6, 3, key=root_key(0)),
+    "symmetric": row(Symmetric, 3, (1, 1, -1, 1)),
+    "nearly symmetric": row(NearlySymmetric, Symmetric(4, (1, 1, -1, 1, -1)), (0, 3)),
+    "full parity": row(full_parity, 5),
+    "majority": row(majority, 7),
+    "random symmetric": row(random_symmetric, 6, key=root_key(0)),
+    "circuit": row(TreeCircuit, 4, ("XOR", "OR", "NAND")),
+    "circuit from a formula": row(circuit_from_formula, "OR(AND(x0,x1),FIRST(x2,x3))"),
+    "random circuit": row(random_circuit, 8, key=root_key(0)),
+    "parity circuit": row(parity_circuit, 4, (0, 3)),
+    "AND of ORs": row(razborov_sherstov, 1),
+    "product of gates": row(GateProduct, ("OR", "AND", "AND")),
+    "random product of gates": row(random_gate_product, 4, key=root_key(0)),
 }
+
+
+def test_every_target_is_under_test():
+    assert not without_a_row(targets, "target", TARGETS_UNDER_TEST.values())
 
 
 def coefficients(target):
@@ -46,8 +60,9 @@ def many(make, draws):
     return eqx.filter_jit(eqx.filter_vmap(make))(jr.split(root_key(0), draws))
 
 
-@pytest.mark.parametrize("target", TARGETS_UNDER_TEST.values(), ids=TARGETS_UNDER_TEST)
+@pytest.mark.parametrize("target", things(TARGETS_UNDER_TEST).values(), ids=TARGETS_UNDER_TEST)
 def test_every_target_keeps_the_contract(target):
+    assert isinstance(hash(split(target)[1]), int)  # its shape can be a static argument
     x = cube(target.n)
     values = jax.vmap(target)(x)
     assert values.shape == (2**target.n,)
@@ -87,18 +102,22 @@ def test_random_parity_is_uniform_over_coordinates_and_pairs():
     np.testing.assert_allclose(pairs, two, atol=5 * math.sqrt(two * (1 - two) / draws))
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda key: random_parity(9, 4, key=key),
-        lambda key: random_disjoint_parity(9, 3, key=key),
-        lambda key: random_symmetric(9, key=key),
-        lambda key: random_circuit(8, key=key),
-        lambda key: random_gate_product(9, key=key),
-    ],
-    ids=["parity", "disjoint parity", "symmetric", "circuit", "product of gates"],
-)
-def test_vmap_over_keys_gives_the_target_of_each_key(make):
+DRAWN = {
+    random_parity: (9, 4),
+    random_disjoint_parity: (9, 3),
+    random_symmetric: (9,),
+    random_circuit: (8,),
+    random_gate_product: (9,),
+}
+
+
+def test_every_target_that_can_be_drawn_is_drawn():
+    assert {*DRAWN} == {each for each in of_kind(targets, "target").values() if "key" in arguments(each)}
+
+
+@pytest.mark.parametrize("export", DRAWN, ids=lambda export: export.__name__)
+def test_vmap_over_keys_gives_the_target_of_each_key(export):
+    make = lambda key: export(*DRAWN[export], key=key)
     keys = jr.split(root_key(1), 5)
     together = jax.tree.leaves(eqx.filter_jit(eqx.filter_vmap(make))(keys))
     one = eqx.filter_jit(make)

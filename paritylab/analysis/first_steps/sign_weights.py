@@ -42,9 +42,9 @@ def sign_correlations(
     n = weights.shape[1]
     _check(n, k)
     xi = majority_coefficients(n).astype(np.float32) / 2
-    over_support = jnp.prod(jnp.where(member, weights, 1.0), axis=1, keepdims=True)
+    over_support = jnp.prod(jnp.where(member[None], weights, 1.0), axis=1, keepdims=True)
     # A sign is its own inverse: leaving j out of the product and taking it in are the same multiplication.
-    return over_support * weights * jnp.where(member, xi[k - 1], xi[k + 1])
+    return over_support * weights * jnp.where(member, xi[k - 1], xi[k + 1])[None]
 
 
 def sampled_correlations(
@@ -58,7 +58,7 @@ def sampled_correlations(
 
     def add(i: Array, sums: tuple[Array, Array]) -> tuple[Array, Array]:
         x, y = task.sample(jr.fold_in(key, i), BLOCK)
-        active = (_exact_product(x, layer.weight.T) + layer.bias > 0).astype(x.dtype)
+        active = (_exact_product(x, layer.weight.T) + layer.bias[None] > 0).astype(x.dtype)
         return sums[0] + _exact_product(active.T, y[:, None] * x), sums[1] + y @ active
 
     nothing = jnp.zeros_like(layer.weight), jnp.zeros_like(layer.bias)

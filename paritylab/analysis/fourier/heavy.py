@@ -126,7 +126,7 @@ class _Source(NamedTuple):
         n = len(self.mean)
         if not self.biased:
             return random_signs(key, self.chunk, n)
-        return jnp.where(jr.uniform(key, (self.chunk, n)) < (1 + self.mean) / 2, 1.0, -1.0)
+        return jnp.where(jr.uniform(key, (self.chunk, n)) < (1 + self.mean[None]) / 2, 1.0, -1.0)
 
     def characters(self, x: Float[Array, "points n"], masks: Bool[Array, "subsets n"]) -> Array:
         """phi_S(x): the sign is the parity of the coordinates at -1, the size is a**(sum of x) with a = phi(+1)."""
@@ -135,21 +135,21 @@ class _Source(NamedTuple):
         signs = sign_of_parity(minus, jnp.float32)
         if not self.biased:
             return signs
-        return signs * jnp.exp(sums(0.5 * jnp.log((1 - self.mean) / (1 + self.mean)) * x))
+        return signs * jnp.exp(sums(0.5 * jnp.log((1 - self.mean) / (1 + self.mean))[None] * x))
 
     def weights(self, level: Array, key: PRNGKeyArray, count: Array, groups: Bool[Array, "groups n"]) -> Array:
         """Sums whose mean is the weight of each group, given by what it contains of the first `level` coordinates."""
-        first = jnp.arange(len(self.mean)) < level
+        first = (jnp.arange(len(self.mean)) < level)[None]
         one, other, rest = (self.points(part) for part in jr.split(key, 3))
         products = self.label(jnp.where(first, one, rest)) * self.label(jnp.where(first, other, rest))
-        terms = self.characters(one, groups) * self.characters(other, groups) * products
-        return jnp.sum(terms * (jnp.arange(self.chunk) < count), axis=1)
+        terms = self.characters(one, groups) * self.characters(other, groups) * products[None]
+        return jnp.sum(terms * (jnp.arange(self.chunk) < count)[None].astype(terms.dtype), axis=1)
 
     def coefficients(self, key: PRNGKeyArray, count: Array, subsets: Bool[Array, "subsets n"]) -> Array:
         """Sums whose mean is the coefficient of each subset."""
         x = self.points(key)
-        terms = self.characters(x, subsets) * self.label(x)
-        return jnp.sum(terms * (jnp.arange(self.chunk) < count), axis=1)
+        terms = self.characters(x, subsets) * self.label(x)[None]
+        return jnp.sum(terms * (jnp.arange(self.chunk) < count)[None].astype(terms.dtype), axis=1)
 
 
 def _median_of_means(

@@ -124,7 +124,7 @@ def _block_gradient(
     arrays: tuple[Array, ...]
     places: Callable[[Any], tuple[Any, ...]]
     if isinstance(network, FeedForward):
-        back = network.output.weight[:, None] * slope * error
+        back = network.output.weight[:, None] * slope * error[None]
         arrays = (back @ x, jnp.sum(back, axis=1), value @ error, jnp.sum(error))
         places = lambda tree: (
             tree.hidden[0].weight, tree.hidden[0].bias, tree.output.weight, tree.output.bias,

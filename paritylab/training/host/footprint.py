@@ -1,6 +1,6 @@
 """How much memory runs will take, found from shapes before any of it is taken: nothing is compiled for it.
 
-The estimates are within a factor of two of what a process takes (`tests/training/test_footprint.py`). What is
+The estimates are within a factor of two of what a process takes (`tests/training/host/test_footprint.py`). What is
 certainly small is not traced.
 """
 

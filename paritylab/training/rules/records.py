@@ -132,7 +132,7 @@ class ValidationError(AbstractRecord):
             raise ValueError(
                 "A `ValidationError` needs validation points, which there are none of here; use `FreshError`."
             )
-        return seen.mistakes.astype(jnp.float32) / seen.points
+        return seen.mistakes.astype(jnp.float32) / seen.points.astype(jnp.float32)
 
 
 class SampleError(AbstractRecord):

@@ -121,7 +121,7 @@ def test_more_terms_change_nothing_at_n_1001():
 def test_a_finer_step_changes_nothing(monkeypatch):
     weights = drawn("uniform", 301)
     coarse = sign_coefficients(weights, (0, 1), bias=0.7)
-    monkeypatch.setattr("paritylab.analysis.thresholds.TAIL", 25.0)
+    monkeypatch.setattr("paritylab.analysis.gradients.thresholds.TAIL", 25.0)
     fine = sign_coefficients(weights, (0, 1), bias=0.7)
     np.testing.assert_allclose(coarse.weight, fine.weight, rtol=1e-12, atol=1e-18)
 

@@ -10,6 +10,7 @@ from paritylab.analysis import (
     AfterFirstStep,
     cosine_correlations,
     first_correlations,
+    first_step,
     step_table,
     ternary_correlations,
     ternary_gate_correlations,

@@ -1,0 +1,99 @@
+"""Every experiment is measured and drawn: made tiny here, from results that never were, or from its exhibit."""
+
+import dataclasses
+import math
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from judging import values
+
+from paritylab.experiments.base import load
+from paritylab.registry import EXPERIMENTS
+from paritylab.report.gallery import exhibits
+from paritylab.sweep import Sweep
+
+HERE, GALLERY = Path(__file__).parent, Path(__file__).parents[2] / "docs" / "gallery"
+
+TINY = {
+    "hidden-progress/fig5": {"starts": 2, "seeds": 2, "blocks": (10, 20), "steps": 400},
+    "hidden-progress/fig12": {"draws": 20, "seeds": 2, "steps": 200},
+    "hidden-progress/fig18": {"degrees": (1, 2, 3)},
+    "learning-parities/lemmas": {
+        "dimensions": (13, 101), "degrees": (3,), "neurons": 2, "separator_pairs": 500, "steps": 10,
+    },
+    "symmetry/fig1": {"largest": 2, "on_the_cube": 1},
+    "symmetry/theorem1": {"samples": (160,), "seeds": 2},
+    "boolean-circuits/regularizer": {"seeds": 2, "samples": 1000},
+    "boolean-circuits/lemmas": {"circuits": 1, "resamples": 20, "longest": 50},
+    "boolean-circuits/log-parity": {"depths": (2, 3), "problems": 2},
+    "depth-separation/stage-two": {
+        "seeds": 2, "hard_tanh": (3, 5), "relu": (3, 5), "one_step": (5,), "trained": (3,), "steps": 100,
+        "trained_seeds": 2,
+    },
+    "depth-separation/samples": {"trials": 4, "shared": (5, 9), "subset": (5,), "independent": (5,), "hopeless": 5},
+    "depth-separation/mixing": {"trials": 3, "sizes": (5,)},
+    "depth-separation/noise": {"trials": 3, "n": 5, "rates": (0.0, 0.1), "seeds": 1, "whole": (0.0, 0.1)},
+    "depth-separation/pairing": {"trials": 2, "sizes": (5, 9)},
+}  # fmt: skip
+"""What is replaced in the settings at quick scale."""
+
+MEASURED_IN = {
+    "hidden-progress/fig1-left": "test_training_curves.py",
+    "hidden-progress/fig1-right": "test_times.py",
+    "hidden-progress/fig2-left": "test_times.py",
+    "hidden-progress/fig2-centre": "test_times.py",
+    "hidden-progress/fig2-right": "test_times.py",
+    "hidden-progress/fig3": "test_training_curves.py",
+    "hidden-progress/fig4-left": "test_widths_and_samples.py",
+    "hidden-progress/fig4-right": "test_widths_and_samples.py",
+    "hidden-progress/fig6": "test_training_curves.py",
+    "hidden-progress/fig9": "test_times.py",
+    "hidden-progress/fig10": "test_times.py",
+    "hidden-progress/fig11": "test_gap_figures.py",
+    "hidden-progress/fig13": "test_training_curves.py",
+    "hidden-progress/fig14": "test_widths_and_samples.py",
+    "hidden-progress/fig15": "test_widths_and_samples.py",
+    "hidden-progress/fig16": "test_training_curves.py",
+    "hidden-progress/fig17": "test_training_curves.py",
+    "hidden-progress/counterexample": "test_widths_and_samples.py",
+    "hidden-progress/robust-space": "test_widths_and_samples.py",
+    "hidden-progress/proposition5": "test_theory_runs.py",
+    "hidden-progress/theorem7": "test_theory_runs.py",
+    "hidden-progress/theorem8": "test_theory_runs.py",
+    "learning-parities/ntk": "test_margin_and_ntk.py",
+    "learning-parities/linear": "test_leaky_parity.py",
+    "symmetry/beyond": "test_symmetry.py",
+    "symmetry/margin": "test_margin_and_ntk.py",
+    "boolean-circuits/necessity": "test_boolean_circuits.py",
+    "boolean-circuits/comparison": "test_boolean_circuits.py",
+    "boolean-circuits/shallow": "test_boolean_circuits.py",
+    "boolean-circuits/fig4": "test_boolean_circuits.py",
+}
+"""Experiments that a test of their own measures and draws, and where."""
+
+SLOW_EXHIBITS = ("hidden-progress/fig2-left", "hidden-progress/fig10", "depth-separation/samples")
+"""Measured from their exhibits in `make acceptance` alone."""
+
+
+def test_every_experiment_is_measured_and_drawn():
+    shown = {about["experiment"] for about in exhibits(GALLERY) if about["curves_kept"]} - {*SLOW_EXHIBITS}
+    assert {*EXPERIMENTS} - shown - {*TINY} - {*MEASURED_IN} == set()
+    assert {*TINY} | {*MEASURED_IN} <= {*EXPERIMENTS}
+    for name, file in MEASURED_IN.items():
+        text = (HERE / file).read_text()
+        module = EXPERIMENTS[name].module.split(".")[-1]
+        assert (module in text or f'"{name}"' in text) and ("values(" in text or "verdicts(" in text), (name, file)
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_an_experiment_made_tiny(name, tmp_path):
+    experiment = load(name)
+    settings = dataclasses.replace(experiment.SETTINGS["quick"], **TINY[name])
+    with ThreadPoolExecutor(1) as here:
+        results = Sweep(experiment.plan(settings)).run(tmp_path, executor=here)
+    assert results.missing == 0
+    found = values(experiment, settings, results)
+    assert [*found] == [claim.name for claim in experiment.claims(settings)]
+    for low, high in (each.interval for each in found.values()):
+        assert low <= high and not math.isnan(low)  # can be judged
