@@ -11,14 +11,20 @@ from ....figures import panels
 from ...base import Measured
 
 
-def one_panel(width: float, height: float) -> tuple[Figure, Axes]:
+def one_panel(width: int | float, height: int | float) -> tuple[Figure, Axes]:
     """A figure with one pair of axes."""
     figure, axes = panels(1, 1, width=width, height=height)
     return figure, axes[0, 0]
 
 
 def dress(
-    axis: Axes, *, ticks: Iterable[Any] = (), legend: str | None = None, size: float = 7, columns: int = 1, **names: Any
+    axis: Axes,
+    *,
+    ticks: Iterable[Any] = (),
+    legend: str | None = None,
+    size: int | float = 7,
+    columns: int = 1,
+    **names: Any,
 ) -> None:
     """Names, scales and limits; ticks at these places alone and a legend there, or beside the panel, if asked for."""
     axis.set(**names)
