@@ -93,11 +93,8 @@ def train(settings: Settings, target: pl.AbstractTarget, way: Way, labels: dict[
     start = pl.MLP(4 * n + 3) if labels["way"] == "random" else pl.networks.Staircase(n + 3, way.activation)
     rate = float(n) ** way.rate if way.rate < 0 else way.rate
     how: dict[str, Any] = {"loss": way.loss, "optimizer": way.optimizer, "rate": rate, "batch": way.batch}
-    how |= {
-        "every": steps // 20,
-        "records": pl.training.Recording((pl.FreshError(4096),), steps // 20),
-        "validation": 0,
-    }
+    recording = pl.training.Recording((pl.FreshError(4096),), steps // 20)
+    how |= {"every": steps // 20, "records": recording, "validation": 0}
     return pl.plan(task, start, steps=steps, seeds=seeds, lanes=-(-seeds // 2), labels=labels, **how)
 
 

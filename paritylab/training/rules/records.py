@@ -40,10 +40,11 @@ class Snapshot(NamedTuple):
 
     @property
     def first_network(self) -> Any:
-        """The network before the first step, drawn again."""
-        # Kept apart from what is done with it: fused with a difference, its last digit would be rounded in another way.
-        first = jax.lax.optimization_barrier(self.rule.init(self.init_key, self.leaves))
-        return self.rule.network_of(first)
+        """The network before the first step: drawn again, which another program may round in another way."""
+        first = self.rule.network_of(self.rule.init(self.init_key, self.leaves))
+        return jax.tree.map(
+            lambda then, now: jnp.where(self.step == 0, now, then) if eqx.is_array(then) else then, first, self.network
+        )
 
     @property
     def distribution(self) -> AbstractDistribution:

@@ -3,7 +3,6 @@
 import equinox as eqx
 import numpy as np
 import pytest
-from paritylab.analysis.first_step import exact as first_step
 
 import paritylab as pl
 from paritylab.analysis import (
