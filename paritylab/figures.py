@@ -54,7 +54,7 @@ def panels(rows: int, columns: int, *, width: float = 2.6, height: float = 2.0) 
     return figure, axes
 
 
-def one_panel(width: float, height: float) -> tuple[Figure, Axes]:
+def one_panel(width: int | float, height: int | float) -> tuple[Figure, Axes]:
     """A figure with one pair of axes of the given size in inches."""
     figure, axes = panels(1, 1, width=width, height=height)
     return figure, axes[0, 0]

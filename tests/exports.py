@@ -26,12 +26,8 @@ def things(rows: dict[str, Row]) -> dict[str, Any]:
 
 
 def exports(room: ModuleType) -> dict[str, Any]:
-    """All that a subpackage names in its `__init__`."""
-    return {
-        name: value
-        for name, value in vars(room).items()
-        if not name.startswith("_") and not isinstance(value, ModuleType)
-    }
+    """All that a subpackage names in its stub."""
+    return {name: getattr(room, name) for name in dir(room)}
 
 
 Kind = Callable[[Any], bool]

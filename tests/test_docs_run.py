@@ -86,11 +86,10 @@ def with_the_experiment(place: Path) -> Path:
     shutil.copytree(ROOT / "paritylab", place / "paritylab")
     (module,) = [block.text for block in blocks_of(read(EXPERIMENT)) if block.language == "python"]
     (name,) = re.findall(r"here `(\w+/\w+\.py)`", read(EXPERIMENT))
-    (entry,) = re.findall(r"`(\"\S+\": ExperimentEntry\(.*?\),)`", read(EXPERIMENT))
+    (entry,) = re.findall(r"`(hidden-progress/\w+,.*?)`", read(EXPERIMENT))
     (place / "paritylab" / "experiments" / name).write_text(smaller(EXPERIMENT, module))
-    registry = place / "paritylab" / "registry.py"
-    before, table, after = registry.read_text().partition("EXPERIMENTS = {\n")
-    registry.write_text(f"{before}{table}    {entry}\n{after}")
+    with open(place / "paritylab" / "experiments" / "experiments.csv", "a") as rows:
+        rows.write(f"{entry}\n")
     return place
 
 

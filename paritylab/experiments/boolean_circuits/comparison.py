@@ -24,8 +24,8 @@ from ...networks.base import Recipe
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
+from ..drawing import dress, error_bars, shown
 from ..measures import fraction
-from .shared.drawing import dress, error_bars, shown
 from .shared.problems import RandomGenerative, generative, safe_width
 
 MULTIPLE = 4

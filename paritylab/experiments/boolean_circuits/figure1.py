@@ -27,8 +27,8 @@ from ...figures import INKS, ink, panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
+from ..drawing import dress, error_bars, shown
 from ..measures import fraction, proportion
-from .shared.drawing import dress, error_bars, shown
 
 N, K, WIDTH = 128, 5, 128
 P = 0.6

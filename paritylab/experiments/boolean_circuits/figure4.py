@@ -21,12 +21,12 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...distributions.images import ImageSet, find_cifar10, made_up_images
-from ...figures import INKS
+from ...figures import INKS, one_panel
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
+from ..drawing import dress, error_bars
 from ..measures import proportion
-from .shared.drawing import dress, error_bars, one_panel
 
 TEST = 20_000
 PAPER = {"top_5": 0.026, "chance": 0.005}

@@ -24,8 +24,8 @@ from ...networks.neural_gates import first_gates
 from ...sweep import Call
 from ...targets.gates import PATTERNS
 from ..base import Claim, Region
+from ..drawing import dress, shown
 from ..measures import exactly, largest, least, proportion
-from .shared.drawing import dress, shown
 from .shared.problems import Problem, generative, problem, safe_width
 
 DEPTH, DELTA = 3, 0.1

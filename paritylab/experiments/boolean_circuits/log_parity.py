@@ -26,8 +26,8 @@ from ...circuits.gate_training import default_rate
 from ...figures import INKS, ink, panels
 from ...sweep import Call
 from ..base import Claim, Region
+from ..drawing import dress, shown
 from ..measures import largest, least
-from .shared.drawing import dress, shown
 from .shared.problems import biased_parity, safe_width
 
 XI = 0.2

@@ -28,9 +28,9 @@ from ...figures import INKS, panels
 from ...sweep import Call
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
+from ..drawing import dress, shown
 from ..hidden_progress.counterexample import enumerated
 from ..measures import fraction, largest, least, proportion
-from .shared.drawing import dress, shown
 from .shared.problems import problem, safe_width
 
 PARITIES = ((8, 3), (16, 4), (64, 6))

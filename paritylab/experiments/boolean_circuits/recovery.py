@@ -33,8 +33,8 @@ from ...figures import INKS, panels
 from ...statistics import size_for
 from ...sweep import Call
 from ..base import Claim, Region, within_factor
+from ..drawing import dress, shown
 from ..measures import bootstrap, exactly, fraction
-from .shared.drawing import dress, shown
 from .shared.problems import FAMILIES, Problem, generative, packed_sample, safe_width, wrong_points
 
 MULTIPLES = (0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 4.0)

@@ -22,11 +22,11 @@ import paritylab as pl
 
 from ...circuits.gate_training import Towards
 from ...distributions.points import growing_sample
-from ...figures import INKS
+from ...figures import INKS, one_panel
 from ...sweep import Call
 from ..base import Claim, Measured, Region
+from ..drawing import dress
 from ..measures import largest, least
-from .shared.drawing import dress, one_panel
 from .shared.problems import problem
 
 FORMULA = "OR(AND(x0,x1),AND(x2,x3))"

@@ -29,8 +29,8 @@ from ...figures import INKS, panels
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
+from ..drawing import dress, shown
 from ..measures import exactly, fraction, largest
-from .shared.drawing import dress, shown
 from .shared.halves import FUNCTIONS, integer_networks, matrix, random_networks, target_of, trained_networks
 
 TRAINED = {"f_2": 64, "inner product 4": 32}

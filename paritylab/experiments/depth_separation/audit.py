@@ -26,7 +26,7 @@ from ...circuits import GateTables, audit, gate_tables, predicted_samples, revea
 from ...figures import INKS, panels
 from ...sweep import Call, Results
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import shown
+from ..drawing import shown
 from ..measures import exactly, largest
 from .shared.families import alternating, mixture_of, odd_near, random_target
 

@@ -33,7 +33,7 @@ from ...bounds.unit_search import FoundUnit
 from ...figures import INKS, ink, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
-from ..boolean_circuits.shared.drawing import dress, shown
+from ..drawing import dress, shown
 from ..measures import exactly
 from .shared.fits import exponential
 

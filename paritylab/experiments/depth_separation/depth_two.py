@@ -30,7 +30,7 @@ from ...networks.activations import Activation
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import shown
+from ..drawing import shown
 from ..measures import exactly, least, proportion
 from .shared.baselines import RATES, STARTS, RandomSeparation, falling, last_records, rates_of, shallow
 

@@ -27,7 +27,7 @@ from ...networks.base import Recipe
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import dress, shown
+from ..drawing import dress, shown
 from ..measures import fraction
 from .shared.baselines import RandomSeparation, falling, last_records
 

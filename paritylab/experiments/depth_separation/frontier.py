@@ -21,7 +21,7 @@ from ...figures import INKS, panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import shown
+from ..drawing import shown
 from ..measures import exactly, largest
 from .shared.baselines import RandomSeparation, falling, last_records
 

@@ -16,11 +16,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ...figures import INKS
+from ...figures import INKS, one_panel
 from ...sweep import Call, Results
 from ...training.plans import Plan
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import dress, one_panel, shown
+from ..drawing import dress, shown
 from ..measures import exactly
 from . import depth_two, end_to_end, frontier, layerwise
 from .shared.baselines import last_records

@@ -45,7 +45,7 @@ from ...statistics import power_law, size_for
 from ...sweep import Call
 from ...training.perceptron import streamed_perceptron
 from ..base import Claim, Measured, Region
-from ..boolean_circuits.shared.drawing import dress, shown
+from ..drawing import dress, shown
 from ..measures import bootstrap, exactly, largest, share
 from .shared.families import (
     ERROR,

@@ -13,10 +13,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ...circuits import gate_tables, predicted_samples
-from ...figures import ink
+from ...figures import ink, one_panel
 from ...sweep import Call
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import dress, one_panel
+from ..drawing import dress
 from ..measures import exactly
 from .shared.families import alternating, mixture_of
 from .shared.fits import power

@@ -19,7 +19,7 @@ from ...circuits import gate_tables, predicted_samples
 from ...figures import ink, panels
 from ...sweep import Call
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import dress, shown
+from ..drawing import dress, shown
 from ..measures import exactly
 from .layerwise import without_layers
 from .shared.families import ERROR, alternating, mixture_of

@@ -30,7 +30,7 @@ from ...distributions.points import growing_sample
 from ...figures import INKS, ink, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
-from ..boolean_circuits.shared.drawing import dress, shown
+from ..drawing import dress, shown
 from ..measures import exactly, proportion
 from .shared.families import mixture_of, random_target
 from .shared.recovery import MULTIPLES, as_predicted, measured_size

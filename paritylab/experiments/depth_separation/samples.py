@@ -25,7 +25,7 @@ from ...distributions import AbstractDistribution
 from ...figures import INKS, panels
 from ...sweep import Call
 from ..base import Claim, Measured, Region
-from ..boolean_circuits.shared.drawing import dress, shown
+from ..drawing import dress, shown
 from ..measures import exactly, fraction
 from .shared.families import alternating, mixture_of, random_target, signs_of
 from .shared.fits import power

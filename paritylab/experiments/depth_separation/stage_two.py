@@ -39,13 +39,13 @@ from ...circuits import (
 )
 from ...distributions import AbstractDistribution
 from ...distributions.points import growing_sample
-from ...figures import ink
+from ...figures import ink, one_panel
 from ...statistics import power_law, quantile
 from ...sweep import Call, Results
 from ...training import streamed_perceptron
 from ...training.plans import Plan
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import dress, one_panel
+from ..drawing import dress
 from ..measures import exactly, largest, share
 from .shared.families import ERROR, mixture_of, random_target
 

@@ -19,11 +19,11 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...bounds import error_from_rank, integer_network_rank
-from ...figures import INKS
+from ...figures import INKS, one_panel
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import dress, one_panel
+from ..drawing import dress
 from ..measures import exactly
 from .shared.baselines import RandomSeparation, falling, last_records
 from .shared.fits import exponential

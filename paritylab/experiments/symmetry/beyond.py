@@ -29,7 +29,7 @@ from ...networks.activations import Activation
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Region
-from ..boolean_circuits.shared.drawing import shown
+from ..drawing import shown
 from ..measures import fraction, median
 
 LEARNED = 0.05

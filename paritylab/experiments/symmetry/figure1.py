@@ -22,11 +22,11 @@ from matplotlib.figure import Figure
 import paritylab as pl
 
 from ...cube import cube, encode
-from ...figures import INKS, ink
+from ...figures import INKS, ink, one_panel
 from ...networks.base import outputs
 from ...sweep import Call
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import one_panel, shown
+from ..drawing import shown
 from ..measures import exactly, largest, least
 
 A = (1, 5, 7, 15, 20, 21, 22, 25)

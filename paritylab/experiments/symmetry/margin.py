@@ -25,7 +25,7 @@ from ...figures import INKS, ink, panels
 from ...statistics import power_law
 from ...sweep import Call
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import shown
+from ..drawing import shown
 from ..measures import exactly, largest, least
 
 PROVEN = 1e-9

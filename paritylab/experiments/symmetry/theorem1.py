@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from ...figures import INKS, ink
+from ...figures import INKS, ink, one_panel
 from ...training.plans import Plan
 from ...training.rules.weight_records import UnseenMass
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import dress, one_panel, shown
+from ..drawing import dress, shown
 from ..measures import fraction, largest
 from .shared.runs import Curves, SymmetricTask, read as read, sgd
 

@@ -30,7 +30,7 @@ from ...training.perceptron import count_ties, modified_perceptron
 from ...training.plans import Plan
 from ...training.rules.weight_records import Movement, OutputNorm, Radius
 from ..base import Claim, Region
-from ..boolean_circuits.shared.drawing import dress, shown
+from ..drawing import dress, shown
 from ..measures import exactly, largest, least
 from .shared.runs import SymmetricTask, sgd
 

@@ -1,4 +1,4 @@
-"""How a panel and a figure end: names, ticks, legend and title. Not an experiment; three papers draw with it."""
+"""What figures of experiments share: names, ticks and legends of a panel, error bars, the title of a figure."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,14 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ....figures import panels
-from ...base import Measured
-
-
-def one_panel(width: int | float, height: int | float) -> tuple[Figure, Axes]:
-    """A figure with one pair of axes."""
-    figure, axes = panels(1, 1, width=width, height=height)
-    return figure, axes[0, 0]
+from .base import Measured
 
 
 def dress(
@@ -46,5 +39,5 @@ def error_bars(found: Sequence[Measured]) -> tuple[np.ndarray, np.ndarray]:
 
 def shown(name: str, figure: Figure, title: str) -> dict[str, Figure]:
     """A figure by its name, under a title."""
-    figure.suptitle(title, fontsize=11)
+    figure.suptitle(title)
     return {name: figure}
