@@ -111,7 +111,7 @@ def gap(
             raise ValueError(f"A gap needs 1 <= k < n, got k={k} on n={n} coordinates. Lower k or raise n.")
         if not math.isfinite(bias):
             raise ValueError(f"--bias is a finite number, got {bias}.")
-        known = {name: getattr(pl, name) for name in ("relu", "relu6", "sigmoid", "square")}
+        known = {name: getattr(pl.networks, name) for name in ("relu", "relu6", "sigmoid", "square")}
         slope = one_of("activation", activation, known | {"sinusoid": pl.networks.Sinusoid(k)})
         drawn = drawn_weights(weights, n, seed)
         found = neuron_gradient(drawn, slope, range(k), bias=bias)
