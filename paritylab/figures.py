@@ -47,7 +47,9 @@ def ink(i: int) -> dict[str, Any]:
     return {"color": INKS[i % len(INKS)], "linestyle": STYLES[i % len(STYLES)]}
 
 
-def panels(rows: int, columns: int, *, width: float = 2.6, height: float = 2.0) -> tuple[Figure, np.ndarray]:
+def panels(
+    rows: int, columns: int, *, width: int | float = 2.6, height: int | float = 2.0
+) -> tuple[Figure, np.ndarray]:
     """A figure with a grid of axes of the given size in inches."""
     with plt.rc_context(LOOK):
         figure, axes = plt.subplots(rows, columns, figsize=(width * columns, height * rows), squeeze=False)

@@ -16,7 +16,7 @@ from paritylab.sweep import Sweep
 HERE, GALLERY = Path(__file__).parent, Path(__file__).parents[2] / "docs" / "gallery"
 
 TINY = {
-    "hidden-progress/fig5": {"starts": 2, "seeds": 2, "blocks": (10, 20), "steps": 400},
+    "hidden-progress/fig5": {"starts": 1, "seeds": 2, "blocks": (50, 100), "steps": 400},
     "hidden-progress/fig12": {"draws": 20, "seeds": 2, "steps": 200},
     "hidden-progress/fig18": {"degrees": (1, 2, 3)},
     "learning-parities/lemmas": {
@@ -31,8 +31,8 @@ TINY = {
         "seeds": 2, "hard_tanh": (3, 5), "relu": (3, 5), "one_step": (5,), "trained": (3,), "steps": 100,
         "trained_seeds": 2,
     },
-    "depth-separation/samples": {"trials": 4, "shared": (5, 9), "subset": (5,), "independent": (5,), "hopeless": 5},
-    "depth-separation/mixing": {"trials": 3, "sizes": (5,)},
+    "depth-separation/samples": {"trials": 4, "shared": (9,), "subset": (9,), "independent": (9,), "hopeless": 9},
+    "depth-separation/mixing": {"trials": 3},
     "depth-separation/noise": {"trials": 3, "n": 5, "rates": (0.0, 0.1), "seeds": 1, "whole": (0.0, 0.1)},
     "depth-separation/pairing": {"trials": 2, "sizes": (5, 9)},
 }  # fmt: skip

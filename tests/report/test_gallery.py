@@ -41,6 +41,8 @@ def test_the_claims_of_an_exhibit_follow_from_its_table(name):
         assert ours.value == pytest.approx(row["measured"], nan_ok=True)
         assert judge(claim.region, ours.interval) == row["verdict"]
         assert recorded(name, claim, "paper") == row["verdict"], "the record says otherwise"
+    if name == "learning-parities/mnist":
+        return  # its figure shows digits, which are not on every machine; test_mnist.py draws it with others
     for figure in experiment.plot(settings, data).values():
         figure.canvas.draw()
         plt.close(figure)

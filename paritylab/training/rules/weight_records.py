@@ -56,7 +56,7 @@ class WeightError(AbstractRecord):
         target = _target(snapshot.distribution)
         x = jnp.asarray(np.tri(target.n + 1, target.n, -1), snapshot.rule.dtype)
         wrong = ~(outputs(snapshot.network, x) * jnp.asarray(target.values, x.dtype) > 0)
-        return jnp.sum(wrong * _mass(target.n), dtype=jnp.float32)
+        return jnp.sum(wrong.astype(jnp.float32) * _mass(target.n), dtype=jnp.float32)
 
 
 class TrueError(AbstractRecord):
@@ -89,7 +89,7 @@ class UnseenMass(AbstractRecord):
 
     def __call__(self, snapshot: Snapshot) -> Array:
         seen = _seen(snapshot)
-        return jnp.sum(~seen * _mass(len(seen) - 1), dtype=jnp.float32)
+        return jnp.sum((~seen).astype(jnp.float32) * _mass(len(seen) - 1), dtype=jnp.float32)
 
 
 class Movement(AbstractRecord):

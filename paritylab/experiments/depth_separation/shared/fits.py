@@ -1,5 +1,7 @@
 """Growth of measured sizes, with intervals."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import linregress, t
@@ -11,7 +13,7 @@ OFF = 1.2
 """By about this factor a measured sample size may be off."""
 
 
-def power(x: ArrayLike, sizes: ArrayLike) -> Measured:
+def power(x: Sequence[int | float] | ArrayLike, sizes: ArrayLike) -> Measured:
     """The exponent of x through sample sizes, of which those at the ends may be off by a factor each."""
     places = np.asarray(x, float)
     exponent = power_law(places, np.asarray(sizes, float)).exponent
