@@ -135,7 +135,7 @@ def without_error(rows: pd.DataFrame) -> Measured:
 
 
 def draw_errors(
-    axis: Axes, curve: pd.DataFrame, ways: Sequence[str] = ("both", "output"), until: float | None = None
+    axis: Axes, curve: pd.DataFrame, ways: Sequence[str] = ("both", "output"), until: int | float | None = None
 ) -> None:
     """Median training and true error over epochs, a band from the 10th to the 90th percentile of seeds.
 
