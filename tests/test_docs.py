@@ -55,7 +55,9 @@ def wrong_in(command: str) -> str | None:
 def missing_from(span: str) -> list[str]:
     """The files, experiments and names of the package that a span of code names and that do not exist."""
     missing = [word for word in span.split() if word.split("/")[0] in FOLDERS and "/" in word and not is_file(word)]
-    missing += [word for word in span.split() if re.match(rf"({'|'.join(PAPERS)})/", word) and word not in EXPERIMENTS]
+    missing += [
+        word for word in span.split() if re.match(rf"({'|'.join(PAPERS)})/[^,]+$", word) and word not in EXPERIMENTS
+    ]
     missing += [f"pl.{name}" for name in re.findall(r"\bpl\.(\w+)", span) if not hasattr(paritylab, name)]
     dotted = re.findall(r"\bparitylab((?:\.\w+)+)|^((?:analysis|bounds)\.\w+)", span)
     return missing + [path for path in (first or f".{second}" for first, second in dotted) if not is_name(path)]
