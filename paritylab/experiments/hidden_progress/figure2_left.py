@@ -9,10 +9,10 @@ all coordinates alike, so the target is the parity of the first three. A run tha
 counts as infinitely slow.
 
 What the words are taken to mean, at any scale of time. Early: by a quarter of the median, where a geometric
-distribution has 16% of its mass; we accept one run in a thousand. Decreasing mass: more than half of the runs that end by
-the median end by half of it (59% for a geometric one). A heavy upper tail: the 99th percentile is at least twice as
-far above the median as the 1st is below it; and, more strictly, heavier than a geometric one beyond the median: the step from the
-90th to the 99th percentile over that from the 50th to the 90th, against log 10 / log 5 = 1.43 there.
+distribution has 16% of its mass; we accept one run in a thousand. Decreasing mass: more than half of the runs that end
+by the median end by half of it (59% for a geometric one). A heavy upper tail: the 99th percentile is at least twice as
+far above the median as the 1st is below it; and, more strictly, heavier than a geometric one beyond the median: the
+step from the 90th to the 99th percentile over that from the 50th to the 90th, against log 10 / log 5 = 1.43 there.
 """
 
 import math
