@@ -216,5 +216,5 @@ def test_initialization_and_loss_compile_nothing_new():
     quick = robust_space.SETTINGS["quick"]
     plans = list(robust_space.plan(robust_space.Settings(2, quick.places[:1], quick.combinations)))
     assert len(plans) == 9 and len({plan.cells[0].shape for plan in plans}) == 1
-    drawn = [robust_space.network_of(quick.places[0], each)(20, key=pl.root_key(1)) for each in quick.combinations]
+    drawn = [plan.cells[0].network(20, key=pl.root_key(1)) for plan in plans]
     assert len({float(np.abs(network.hidden[0].weight).sum()) for network in drawn}) == 3
