@@ -189,7 +189,8 @@ def sparse_pairs(target: GateProduct, c: int | float = 0.25) -> EasyHalf:
     shown = np.array([1 - 3 * rare, rare, rare, rare])
     gates = by_pattern(target.tables)
     alike = (1 + gates[:, :, None] * gates[:, None, :]) / 2
-    return EasyHalf(target, IndependentOutputs((gates * shown).sum(-1)), shown / (alike * shown).sum(-1))
+    means, given = (gates * shown[None]).sum(-1), shown[None] / (alike * shown[None, None]).sum(-1)
+    return EasyHalf(target, IndependentOutputs(means), given)
 
 
 def noisy_equal(target: GateProduct, e: int | float) -> EasyHalf:
