@@ -33,14 +33,19 @@ JOB = ("what", "runs", "started", "training_seconds", "seconds", "flags")
 
 def reproduce(
     name: str,
-    scale: Scale,
-    out: Path,
-    store: Store,
+    scale: Scale = "quick",
+    out: Path | str = "out",
+    store: Store | None = None,
     *,
     executor: Executor | None = None,
     watch: Callable[[SweepStatus], None] | None = None,
 ) -> dict[str, Any]:
-    """Does one experiment and writes what came out to a folder of its own; also returns that."""
+    """Run one experiment, judge its claims, and write figures, table and verdicts to a folder of its own.
+
+    `out` holds the store too, unless one is given. Returns the account: claims with verdicts, figures, where it ran.
+    """
+    out = Path(out)
+    store = Store.create(out / "store") if store is None else store
     with hears_once(), given_or_local(executor) as hands:
         ((_, results, jobs),) = do_runs([name], scale, store, executor=hands, watch=watch)
     if results.missing:
