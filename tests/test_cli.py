@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -23,6 +24,7 @@ from paritylab.documents import plain
 from paritylab.names import check_degree_is_used
 from paritylab.progress import duration
 from paritylab.registry import EXPERIMENTS, NETWORKS, SETTINGS, TARGETS, nearest
+from paritylab.training.named import make_network
 
 TINY = {"n": 6, "k": 2, "width": 4, "batch": 8, "rate": 0.1, "seeds": 2, "steps": 20, "validation": 64}
 
@@ -84,6 +86,14 @@ def test_list_of_an_experiment_says_what_it_claims():
 
 def test_every_setting_of_the_paper_is_a_network():
     assert {network for network, _ in SETTINGS.values()} <= set(NETWORKS)
+
+
+@pytest.mark.parametrize(("name", "row"), NETWORKS.items())
+def test_every_network_is_made_as_the_command_line_makes_it(name, row):
+    wide = [[4]] if row.has("width") else [[4], [4, 2, 2]] if row.sizes else []
+    for width in (None, *wide):
+        network = make_network(name, 2, width, "gaussian")(6, key=paritylab.root_key(0))
+        assert jnp.shape(network(jnp.ones(6))) == ()
 
 
 @pytest.mark.parametrize(("name", "row"), [(name, row) for rows in ROWS.values() for name, row in rows.items()])
@@ -220,7 +230,7 @@ WRONG = {
     "width 0": ({"width": 0}, "width of at least 1, got width=0."),
     "one width 0": ({"width": "4,0"}, "width of at least 1, got width=0."),
     "width in words": ({"width": "wide"}, "--width takes whole numbers with commas between them"),
-    "width of what has none": ({"network": "polynet"}, "'polynet' has no width, got --width [4]. Leave it out."),
+    "width of what has none": ({"network": "polynet"}, "'polynet' has no width, got --width 4. Leave it out."),
     "too many widths": ({"network": "transformer", "width": "8,2,2,8"}, "EMBEDDING,ATTENTION,HEADS, got [8, 2, 2, 8]."),
     "batch 0": ({"batch": 0}, "at least one example, got batch=0."),
     "negative rate": ({"rate": -0.1}, "finite number >= 0, got rate=-0.1."),

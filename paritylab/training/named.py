@@ -26,6 +26,8 @@ def network_named(name: str) -> Recipe:
 def make_network(name: str, k: int, width: int | list[int] | None, init: str | AbstractInitialization) -> Recipe:
     """The recipe of a network's name; `init` is a name too, or an initialization."""
     row = find("network", name, NETWORKS)
+    if isinstance(width, list) and len(width) == 1:
+        (width,) = width
     arguments: list[Any] = [k] if row.takes == "k" else []
     if row.has("width"):
         arguments = [row.width if width is None else width]
@@ -41,7 +43,10 @@ def make_network(name: str, k: int, width: int | list[int] | None, init: str | A
     if init != "default":
         made = find("initialization", init, INITIALIZATIONS).load()() if isinstance(init, str) else init
         options["initialization"] = made
-    return row.load()(*arguments, **options)  # type: ignore[no-any-return]
+    try:
+        return row.load()(*arguments, **options)  # type: ignore[no-any-return]
+    except TypeError as error:  # a list of widths where there is one layer
+        raise ValueError(str(error)) from None
 
 
 def activation_named(name: str, k: int) -> Callable[[Any], Any]:

@@ -225,17 +225,18 @@ def test_every_initialization_is_under_test():
     assert not without_a_row(networks, "initialization", INITIALIZATIONS_UNDER_TEST.values())
 
 
-@pytest.mark.parametrize("law", things(INITIALIZATIONS_UNDER_TEST).values(), ids=INITIALIZATIONS_UNDER_TEST)
-def test_every_initialization_keeps_the_contract(law):
+@pytest.mark.parametrize("start", things(INITIALIZATIONS_UNDER_TEST).values(), ids=INITIALIZATIONS_UNDER_TEST)
+def test_every_initialization_keeps_the_contract(start):
     for part, shape in itertools.product(("weights", "biases", "outputs"), [(5, 6), (6,)]):
-        draw = lambda key, part=part, shape=shape: getattr(law, part)(key, shape, 6)
+        draw = lambda key, part=part, shape=shape: getattr(start, part)(key, shape, 6)
         drawn = draw(root_key(0))
         assert drawn.shape == shape and drawn.dtype == jnp.float32 and np.all(np.isfinite(drawn))
         # One key, one draw: compiled, and among others.
         keys = jr.split(root_key(1), 3)
         alone = [jax.jit(draw)(key) for key in keys]
-        np.testing.assert_allclose(alone[0], draw(keys[0]), rtol=3e-7)  # a product more or less is rounded
-        np.testing.assert_array_equal(jax.jit(jax.vmap(draw))(keys), np.stack(alone))
+        # Another program may round a product and a sum once or twice: entries are at most about 1.
+        np.testing.assert_allclose(alone[0], draw(keys[0]), rtol=3e-7, atol=1e-7)
+        np.testing.assert_allclose(jax.jit(jax.vmap(draw))(keys), np.stack(alone), rtol=3e-7, atol=1e-7)
 
 
 NETWORKS, INPUTS, WIDTH = 300, 40, 25
