@@ -15,9 +15,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 import paritylab as pl
+from paritylab.experiments.symmetry.shared.runs import SymmetricTask
 from paritylab.sweep.canonical_form import canonical, digest, qualified
 from paritylab.sweep.pickling import pack, unpack
 from paritylab.sweep.workloads import TrainingWorkload
+from paritylab.training.rules import optimizers
 from paritylab.training.rules.schedules import FirstThen
 
 TASK = pl.Uniform(pl.Parity(10, (0, 1)))
@@ -164,3 +166,21 @@ def test_work_travels_to_another_process_and_keeps_its_names():
     with pytest.raises(pickle.PicklingError):
         pickle.dumps(work)  # jax.nn.relu has no pickle of its own
     assert TrainingWorkload(unpack(pack(work)).plan).names == work.names
+
+
+@pytest.mark.parametrize(
+    ("thing", "name"),
+    [
+        (pl.Neuron, "paritylab.NeuronRecipe"),
+        (pl.training.Cell, "paritylab.training.Cell"),
+        (pl.networks.gelu, "paritylab.networks.gelu"),
+        (pl.networks.Zigzag, "paritylab.Zigzag"),
+        (pl.distributions.FlippedLabels, "paritylab.FlippedLabels"),
+        (pl.circuits.TreePatterns, "paritylab.TreePatterns"),
+        (pl.analysis.OneStepMLP, "paritylab.analysis.OneStepMLP"),
+        (optimizers.constant, "paritylab.training.optimizers.constant"),
+        (SymmetricTask, "paritylab.experiments.symmetry.runs.SymmetricTask"),
+    ],
+)
+def test_what_stood_elsewhere_keeps_its_name_in_stores(thing, name):
+    assert canonical(thing) == {"function": name}
