@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..demands import echo
-from ..registry import BOUNDS, nearest
+from ..registry import BOUNDS, find, nearest
 from .app import AsJson, OutFolder, app, exit_2_on_bad_input
 from .printing import deliver, shown, table
 
@@ -26,8 +26,7 @@ def bound(
 ) -> None:
     """What a theorem says for given numbers: bound kernel --n 30 --k 3 --norm 10; a list (--n 10,20) gives a curve."""
     with exit_2_on_bad_input():
-        if name not in BOUNDS:
-            raise ValueError(nearest("bound", name, BOUNDS))
+        find("bound", name, BOUNDS)
         function = load(name)
         points = points_of(name, function, numbers or [])
         found = [(point, value_at(name, function, point)) for point in points]

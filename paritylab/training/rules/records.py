@@ -234,7 +234,7 @@ class LayerDrift(AbstractRecord):
 
 
 class Parameters(AbstractRecord):
-    """All trained leaves of a network in one row, in the order of its arrays."""
+    """All trained parameters of a network in one row, in the order of its arrays."""
 
     name = "parameters"
 

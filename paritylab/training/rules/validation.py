@@ -1,6 +1,6 @@
-"""Does a network classify every validation point correctly? The exact answer, for a fraction of the work.
+"""Whether a network classifies every validation point correctly: the exact answer, for a fraction of the work.
 
-The whole batch is 8,192 points, and a run is asked every ten steps. So it is asked on levels:
+The whole batch is 8,192 points, and a run is validated every ten steps. So this is done on levels:
 
 - `witnesses`: 16 points of the run's own, at first the first of the batch, which a network that knows
   nothing passes once in 2**16 times; then those of least margin, each among its neighbours, when it
@@ -40,7 +40,7 @@ class Validation(NamedTuple):
 
 
 class Witnesses(NamedTuple):
-    """The validation points that a run is asked first."""
+    """The validation points that are tried first."""
 
     x: Float[Array, "witnesses n"]
     y: Float[Array, " witnesses"]
