@@ -32,7 +32,7 @@ from ...training.rules.weight_records import Movement, OutputNorm, Radius
 from ..base import Claim, Region
 from ..drawing import dress, shown
 from ..measures import exactly, largest, least
-from .shared.runs import SymmetricTask, sgd
+from .shared.runs import SymmetricTask, sgd, squared_radius
 
 SMALL = 6
 """The n at which the step of Lemma 4 is affordable."""
@@ -106,7 +106,7 @@ def parity(n: int) -> np.ndarray:
 
 
 def radius_of(n: int) -> float:
-    return float(np.linalg.norm(symmetric_embedding(n), axis=1).max())
+    return math.sqrt(squared_radius(n))
 
 
 def plan(settings: Settings) -> Iterator[Plan | Call]:

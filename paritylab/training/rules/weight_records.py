@@ -92,6 +92,36 @@ class UnseenMass(AbstractRecord):
         return jnp.sum((~seen).astype(jnp.float32) * _mass(len(seen) - 1), dtype=jnp.float32)
 
 
+class SeenWeights(AbstractRecord):
+    """Which weights 0, ..., n occur in the sample, as zeros and ones."""
+
+    name = "seen_weights"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        return _seen(snapshot).astype(jnp.int32)
+
+
+class VoteError(AbstractRecord):
+    """The error on fresh points of a vote: the majority of the sample's labels at each sum of coordinates, rounded.
+
+    Where the sample has no such sum, or as many labels of either sign, the vote is right half of the time.
+    """
+
+    points: int = eqx.field(static=True, default=10_000)
+    name = "vote_error"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        x, y = snapshot.rule.whole_sample(snapshot.distribution, snapshot.data_key)
+        votes = jnp.zeros(x.shape[1] + 3, y.dtype).at[_rounded(x)].add(y)  # shifted points reach beyond 0, ..., n
+        x, y = snapshot.fresh(self.points)
+        return jnp.mean((1 - y * jnp.sign(votes[_rounded(x)])) / 2, dtype=jnp.float32)
+
+
+def _rounded(x: Float[Array, "points n"]) -> Int[Array, " points"]:
+    """The sum of the coordinates to the next whole number, counted from -1."""
+    return jnp.clip(jnp.round(jnp.sum(x, axis=1)) + 1, 0, x.shape[1] + 2).astype(jnp.int32)
+
+
 class Movement(AbstractRecord):
     """The largest distance of an embedded point from its start: on every point up to n = 12, else on fresh ones."""
 

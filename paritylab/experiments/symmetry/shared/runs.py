@@ -13,9 +13,11 @@ from jaxtyping import PRNGKeyArray
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from scipy.stats import binom
 
 import paritylab as pl
 
+from ....analysis import maximal_margin, symmetric_embedding
 from ....figures import ink
 from ....sweep import Results
 from ....training.plans import Plan
@@ -32,6 +34,8 @@ NAMES = {"both": "both layers", "output": "second layer only", "ours": "symmetri
 RANDOM_RATE = 0.02
 """The paper does not print how its random start is drawn and trained: uniform in +-1/sqrt(fan-in), at this rate."""
 
+LOWEST = 2
+"""The part of low degree of a function: its levels up to this one."""
 LANES = 10
 """Twenty seeds on two cores leave no lane idle."""
 
@@ -132,6 +136,55 @@ def ends(curve: pd.DataFrame) -> pd.DataFrame:
 def without_error(rows: pd.DataFrame) -> Measured:
     """The fraction of seeds whose training error becomes 0."""
     return fraction(rows.zero_epoch < np.inf)
+
+
+def by_then(rows: pd.DataFrame, epochs: int | float) -> Measured:
+    """The fraction of seeds whose training error becomes 0 within so many epochs."""
+    return fraction(rows.zero_epoch <= epochs)
+
+
+def squared_radius(n: int) -> int:
+    """R^2, the squared length of the longest embedded point, its constant coordinate included.
+
+    >>> squared_radius(20)
+    3312
+    """
+    return 1 + (n + 1) * (n + 2) * (2 * n + 3) // 6
+
+
+def values_of(n: int, target: Target, seed: int) -> np.ndarray:
+    """The values on weights 0, ..., n of the function that the runs of a seed learn."""
+    function = SymmetricTask(n, target)(pl.root_key(seed)).base.target  # type: ignore[attr-defined]
+    return np.asarray(function.values, float)
+
+
+def sample_margins(rows: pd.DataFrame, n: int) -> "pd.Series[float]":
+    """The margin that the embedded sample of each run has; its weights are recorded by `SeenWeights`."""
+    margins = {}
+    for seed, row in rows.iterrows():
+        seen = np.asarray(row.seen_weights, bool)
+        values = values_of(n, row.target, int(str(seed)))
+        found = seen.any() and len(set(values[seen])) == 2
+        margins[seed] = maximal_margin(symmetric_embedding(n)[seen], values[seen]).margin if found else np.inf
+    return pd.Series(margins)
+
+
+def easier_half(rows: pd.DataFrame, n: int, easier: bool = True) -> pd.DataFrame:
+    """The runs whose sample has at least the median margin, or the others."""
+    margins = sample_margins(rows, n)
+    return rows[(margins >= margins.median()) == easier]
+
+
+def low_degree_errors(n: int, seeds: "pd.Index[Any]") -> "pd.Series[float]":
+    """How often the sign of the lowest levels of each seed's random function is wrong on uniform points."""
+    mass, powers = binom.pmf(np.arange(n + 1), n, 0.5), np.vander(np.arange(n + 1) / n - 0.5, LOWEST + 1)
+    root, found = np.sqrt(mass), {}
+    for seed in seeds:
+        values = values_of(n, "random", int(seed))
+        # These levels of a symmetric function are its best quadratic in |x|, weights counted as often as they occur.
+        best = np.linalg.lstsq(powers * root[:, None], values * root, rcond=None)[0]
+        found[seed] = float(mass @ (np.sign(powers @ best) != values))
+    return pd.Series(found)
 
 
 def draw_errors(
