@@ -101,6 +101,21 @@ class SeenWeights(AbstractRecord):
         return _seen(snapshot).astype(jnp.int32)
 
 
+class CommonError(AbstractRecord):
+    """The error on those points of the sample whose weight makes up at least a share of it."""
+
+    share: float = eqx.field(static=True, default=0.01)
+    name = "common_error"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        x, y = snapshot.rule.whole_sample(snapshot.distribution, snapshot.data_key)
+        weight = _weight(x)
+        counts = jnp.zeros(x.shape[1] + 1, jnp.int32).at[weight].add(1)
+        common = counts[weight] >= self.share * len(x)
+        wrong = ~(outputs(snapshot.network, x) * y > 0)
+        return jnp.sum(wrong & common, dtype=jnp.float32) / jnp.maximum(jnp.sum(common, dtype=jnp.float32), 1)
+
+
 class VoteError(AbstractRecord):
     """The error on fresh points of a vote: the majority of the sample's labels at each sum of coordinates, rounded.
 
