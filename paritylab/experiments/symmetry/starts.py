@@ -74,6 +74,10 @@ RARE = (
     "The points that are still wrong have the rarest weights, less than a hundredth of the sample each. With n^3 "
     "points and more print cannot tell their share from 0."
 )
+HALF_RARE = (
+    "Unexplained: of 120 seeds 32 are not at 0, and 17 of them err on rare weights alone (less than a hundredth of the "
+    "sample each); the margin of the sample, which tells such seeds apart at n points, does not here."
+)
 HARDER = (
     "Samples differ in their margin: those with at least the median margin are learned within the axis, most of the "
     "others are not. The paper shows one sample."
@@ -127,6 +131,10 @@ class Panel:
 
     def runs(self, data: Curves, way: Way) -> pd.DataFrame:
         return data.of(exponent=self.exponent, trained=way.trained, confidence=way.confidence)
+
+    def at_axis(self, data: Curves, way: Way) -> pd.DataFrame:
+        which = {"exponent": self.exponent, "trained": way.trained, "confidence": way.confidence}
+        return data.until(self.epochs, **which)
 
 
 @dataclass(frozen=True)
@@ -197,8 +205,9 @@ def claims(settings: Settings) -> Iterator[Claim]:
 def symmetric_start(panel: Panel, parity: bool) -> Iterator[Claim]:
     """Zero training error by the end of the paper's axis, with both readings of beta, and in the end."""
     name, axis = f"m{panel.exponent}", f"within the {panel.epochs:,} epochs of the figure"
-    tests = [f"{name}/ours/common", f"{name}/ours/invisible"][: panel.exponent - 1]
-    why = because(RARE, *tests) if tests else because(HARDER, f"{name}/ours/margin", unless=parity)
+    rare = because(RARE, f"{name}/ours/common", f"{name}/ours/invisible")
+    harder = because(HARDER, f"{name}/ours/margin") if panel.exponent == 1 else because(HALF_RARE)
+    why = rare if panel.exponent > 2 else {} if parity else harder
     statement = f"{panel.size}, {OURS.words}: the training error becomes 0 {axis}; fraction of seeds"
     measure = lambda data: by_then(panel.runs(data, OURS), panel.epochs)
     yield Claim(f"{name}/ours/zero", statement, 1.0, Region(low=0.75), measure, null=NEVER, **why)
@@ -210,9 +219,9 @@ def symmetric_start(panel: Panel, parity: bool) -> Iterator[Claim]:
     measure = lambda data: by_then(panel.runs(data, CONFIDENT_WAY), panel.epochs)
     words, region = f"{statement}fraction of seeds", Region(low=0.75)
     yield Claim(f"{name}/confident/zero", words, 1.0, region, measure, None, CONFIDENT, NEVER, ("reading",))
-    if panel.exponent > 1:
+    if panel.exponent > 2:
         yield from what_is_left(panel, name)
-    elif not parity:
+    elif panel.exponent == 1 and not parity:
         statement = f"{panel.size}, {OURS.words}, samples with at least the median margin: the training error is 0 "
         half = lambda data, easier: by_then(easier_half(panel.runs(data, OURS), N, easier), panel.epochs)
         null = Null("samples with a smaller margin", lambda data: half(data, False).value)
@@ -223,28 +232,20 @@ def symmetric_start(panel: Panel, parity: bool) -> Iterator[Claim]:
 def what_is_left(panel: Panel, name: str) -> Iterator[Claim]:
     """What the training error at the end of the axis is made of."""
     when = f"{panel.size}, {OURS.words}: at the end of the axis"
-    below = lambda data, what, way, most: fraction(at_axis(data, panel, way)[what] <= most)
+    below = lambda data, what, way, most: fraction(panel.at_axis(data, way)[what] <= most)
     statement = f"{when} no point is wrong whose weight makes up {COMMON:.0%} of the sample; fraction of seeds"
     null = Null("any weight", lambda data: below(data, "sample_error", OURS, 0).value)
     measure = lambda data: below(data, "common_error", OURS, 0)
     yield Claim(f"{name}/ours/common", statement, None, Region(low=0.9), measure, null=null)
-    if panel.exponent > 2:
-        statement = f"{when} the training error is at most {INVISIBLE}, which print shows as 0; fraction of seeds"
-        null = Null("the random start", lambda data: below(data, "sample_error", RANDOM, INVISIBLE).value)
-        measure = lambda data: below(data, "sample_error", OURS, INVISIBLE)
-        yield Claim(f"{name}/ours/invisible", statement, None, Region(low=0.9), measure, null=null)
+    statement = f"{when} the training error is at most {INVISIBLE}, which print shows as 0; fraction of seeds"
+    null = Null("the random start", lambda data: below(data, "sample_error", RANDOM, INVISIBLE).value)
+    measure = lambda data: below(data, "sample_error", OURS, INVISIBLE)
+    yield Claim(f"{name}/ours/invisible", statement, None, Region(low=0.9), measure, null=null)
 
 
 def because(explanation: str, *tested_by: str, unless: bool = False) -> dict[str, Any]:
     """An explanation with its tests, as options of a claim; none where there is nothing to explain."""
     return {} if unless else {"explanation": explanation, "tested_by": tested_by}
-
-
-def at_axis(data: Curves, panel: Panel, way: Way) -> pd.DataFrame:
-    """The last record of each run by the end of the paper's axis."""
-    rows = data.all[(data.all.exponent == panel.exponent) & (data.all.trained == way.trained)]
-    rows = rows[(rows.confidence == way.confidence) & (rows.epoch <= panel.epochs)]
-    return rows.sort_values("step").groupby("seed").tail(1).set_index("seed")
 
 
 def reading(panels: tuple[Panel, ...]) -> Claim:

@@ -24,7 +24,7 @@ from ....training.plans import Plan
 from ....training.rules.records import AbstractRecord
 from ....training.rules.weight_records import TrueError, WeightError
 from ...base import Measured
-from ...measures import fraction
+from ...measures import fraction, median
 
 Target = Literal["parity", "random"]
 Trained = Literal["both", "output", "random"]
@@ -36,6 +36,8 @@ RANDOM_RATE = 0.02
 
 LOWEST = 2
 """The part of low degree of a function: its levels up to this one."""
+SINGLE = 3
+"""Single runs that a figure shows beside the median: the paper has one."""
 LANES = 10
 """Twenty seeds on two cores leave no lane idle."""
 
@@ -113,8 +115,16 @@ class Curves(NamedTuple):
 
     def of(self, **which: Any) -> pd.DataFrame:
         """The ends, by seed, of the runs that have these labels."""
-        chosen = np.logical_and.reduce([self.ends[name] == value for name, value in which.items()])
-        return self.ends[chosen].set_index("seed")
+        return _chosen(self.ends, which).set_index("seed")
+
+    def until(self, epochs: int | float, **which: Any) -> pd.DataFrame:
+        """The last record within so many epochs, by seed, of the runs that have these labels."""
+        rows = _chosen(self.all, which)
+        return rows[rows.epoch <= epochs].sort_values("step").groupby("seed").tail(1).set_index("seed")
+
+
+def _chosen(rows: pd.DataFrame, which: dict[str, Any]) -> pd.DataFrame:
+    return rows[np.logical_and.reduce([rows[name] == value for name, value in which.items()])]
 
 
 def read(settings: Any, results: Results) -> Curves:
@@ -187,13 +197,23 @@ def low_degree_errors(n: int, seeds: "pd.Index[Any]") -> "pd.Series[float]":
     return pd.Series(found)
 
 
+def unlike(one: "pd.Series[float]", other: "pd.Series[float]") -> Measured:
+    """How far apart two errors of one seed are, median over seeds, as a share of that of two seeds of the first."""
+    apart, scale = (one - other).abs().dropna(), one.diff().abs().median()
+    return median(apart / scale if scale > 0 else apart * np.inf)
+
+
 def draw_errors(
-    axis: Axes, curve: pd.DataFrame, ways: Sequence[str] = ("both", "output"), until: int | float | None = None
+    axis: Axes,
+    curve: pd.DataFrame,
+    ways: Sequence[str] = ("both", "output"),
+    until: int | float | None = None,
+    single: bool = False,
 ) -> None:
     """Median training and true error over epochs, a band from the 10th to the 90th percentile of seeds.
 
     A run that has come to rest keeps its last errors to the end of the axis, which is `until` if given. At epoch 0
-    every output is 0, and nothing is learned.
+    every output is 0, and nothing is learned. The paper shows one run: with `single`, the first seed's is drawn thinly.
     """
     until = float(curve.epoch.max() if until is None else until)
     for i, way in enumerate(ways):
@@ -205,6 +225,8 @@ def draw_errors(
             wide = wide.reindex(wide.index.union([until])).ffill()
             style = {"color": ink(i)["color"], "linestyle": ("-", "--", ":", "-.")[i + 2 * (name == "training")]}
             axis.plot(wide.index, wide.median(axis=1), label=f"{NAMES[way]}, {name}", linewidth=1.4, **style)
+            if single:
+                axis.plot(wide.index, wide[wide.columns.min()], linewidth=0.5, alpha=0.7, **style)
             if kind == "true_error":
                 low, high = wide.quantile(0.1, axis=1), wide.quantile(0.9, axis=1)
                 words = f"{NAMES[way]}, true: 10th to 90th percentile of seeds"
@@ -215,10 +237,37 @@ def draw_errors(
     axis.set_xlabel("epoch")
 
 
+def draw_difference(axis: Axes, curve: pd.DataFrame, until: int | float | None = None) -> None:
+    """The true error of both layers less that of the second alone, from the same seeds: median, band, single runs.
+
+    Where the two go the same way their curves lie on each other, and only the difference can be seen.
+    """
+    until = float(curve.epoch.max() if until is None else until)
+    wide = {
+        way: curve[(curve.trained == way) & (curve.epoch > 0)].pivot_table(
+            index="epoch", columns="seed", values="true_error"
+        )
+        for way in BOTH_WAYS
+    }
+    epochs = wide["both"].index.union(wide["output"].index).union([until])
+    both, output = (wide[way].reindex(epochs).ffill() for way in BOTH_WAYS)
+    apart = (both - output).dropna(axis=1, how="all")
+    for place, seed in enumerate(apart.columns[:SINGLE]):
+        label = f"{SINGLE} single runs" if place == 0 else None
+        axis.plot(apart.index, apart[seed], color="0.6", linewidth=0.6, label=label)
+    axis.plot(apart.index, apart.median(axis=1), linewidth=1.4, label="median of the difference", **ink(2))
+    low, high = apart.quantile(0.1, axis=1), apart.quantile(0.9, axis=1)
+    axis.fill_between(apart.index, low, high, color=ink(2)["color"], alpha=0.15, linewidth=0)
+    axis.axhline(0, color="0.3", linewidth=0.6)
+    axis.set_xlim(0, until)
+    axis.xaxis.set_major_locator(MaxNLocator(5))
+    axis.set_xlabel("epoch")
+
+
 def finish(figure: Figure, axes: np.ndarray, title: str) -> Figure:
     """Names of the axes, and one legend for all panels, below them."""
     for axis in axes[:, 0]:
-        axis.set_ylabel("error")
+        axis.set_ylabel(axis.get_ylabel() or "error")
     pairs = (pair for axis in axes.flat for pair in zip(*axis.get_legend_handles_labels(), strict=True))
     found = {label: handle for handle, label in pairs}
     columns = 3 if axes.shape[1] > 1 else 2
