@@ -43,7 +43,7 @@ ALIKE = 0.5
 
 LONG = (
     "The paper shows a single run of each kind. How long one takes differs more than tenfold from sample to sample, "
-    "and with beta: with the proof's own beta = R^2 h, which is 0.38 n^3 h at n = 30, most seeds are done in these epochs."
+    "and with beta: with the proof's own beta = R^2 h, which is 0.38 n^3 h at n = 30, most seeds are done."
 )
 WAYS: dict[Trained, str] = {"both": "both layers", "output": "the second layer alone"}
 

@@ -19,6 +19,7 @@ import paritylab as pl
 
 from ....analysis import maximal_margin, symmetric_embedding
 from ....figures import ink
+from ....networks.activations import Activation
 from ....sweep import Results
 from ....training.plans import Plan
 from ....training.rules.records import AbstractRecord
@@ -28,6 +29,7 @@ from ...measures import fraction, median
 
 Target = Literal["parity", "random"]
 Trained = Literal["both", "output", "random"]
+Inputs = Literal["uniform", "sparse", "weights"]
 
 BOTH_WAYS: tuple[Trained, ...] = ("both", "output")
 NAMES = {"both": "both layers", "output": "second layer only", "ours": "symmetric start", "random": "random start"}
@@ -44,7 +46,7 @@ LANES = 10
 
 @dataclass(frozen=True)
 class SymmetricTask:
-    """Parity, or a random symmetric function per seed, on uniform points of {0,1}^n; with corrupted data if asked."""
+    """Parity, or a random symmetric function per seed, on points of {0,1}^n; with corrupted data if asked."""
 
     n: int
     target: Target = "random"
@@ -52,13 +54,29 @@ class SymmetricTask:
     """The probability of a flipped label in the sample."""
     shift: float = 0.0
     """Every coordinate is moved by a uniform number of at most this size."""
+    inputs: Inputs = "uniform"
+    """How points are drawn: uniformly, with ones in a quarter of the places, or with all weights equally likely."""
 
     def __call__(self, key: PRNGKeyArray) -> pl.AbstractDistribution:
         parity, random = pl.targets.full_parity, pl.targets.random_symmetric
         target = parity(self.n) if self.target == "parity" else random(self.n, key=key)
-        task: pl.AbstractDistribution = pl.distributions.Encoded(pl.Uniform(target), "bits")
+        task: pl.AbstractDistribution = pl.distributions.Encoded(drawn(target, self.inputs), "bits")
         task = pl.distributions.ShiftedInputs(task, self.shift) if self.shift else task
         return pl.FlippedLabels(task, self.flips) if self.flips else task
+
+
+def drawn(target: pl.AbstractTarget, inputs: Inputs) -> pl.AbstractDistribution:
+    """Points as asked for, labelled by the target.
+
+    Coordinates that are 1 with a probability drawn uniformly from [0, 1] have every number of ones equally often. That
+    is an integral of polynomials of degree n, which Gauss's quadrature has exactly with n // 2 + 1 probabilities.
+    """
+    if inputs == "uniform":
+        return pl.Uniform(target)
+    if inputs == "sparse":
+        return pl.Product(target, 0.5)  # a bit is 1 where x_i = -1
+    means, shares = np.polynomial.legendre.leggauss(target.n // 2 + 1)
+    return pl.distributions.Mixture([pl.Product(target, float(mean)) for mean in means], (shares / 2).tolist())
 
 
 def sgd(
@@ -75,6 +93,7 @@ def sgd(
     records: Sequence[AbstractRecord] = (),
     labels: dict[str, Any] | None = None,
     block: int | None = None,
+    activation: Activation = pl.relu,
 ) -> Plan:
     """SGD of batch one with step h = n^-power, recorded now and then (`every`, in epochs), until nothing changes.
 
@@ -86,7 +105,8 @@ def sgd(
     sample = n if sample is None else sample
     confidence = n**3 if confidence is None else confidence
     h = {"both": float(n) ** -power, "output": 1.0, "random": RANDOM_RATE}[trained]
-    network = pl.MLP(4 * n + 3) if trained == "random" else pl.networks.Staircase(4 * n + 3, trained=trained)
+    width = 4 * n + 3 if activation is pl.relu else n + 3  # smooth units are never silent
+    network = pl.MLP(width) if trained == "random" else pl.networks.Staircase(width, activation, trained=trained)
     exact = trained == "output" and not task.shift
     error: AbstractRecord = WeightError() if exact else TrueError(points)
     return pl.plan(
