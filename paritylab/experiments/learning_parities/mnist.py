@@ -19,7 +19,8 @@ units, one seed, 4,000 test strips, so give or take 1.5 points):
 - the first of these with pixels in [-1, 1]: 50% after 4 epochs, no progress at all.
 
 So fresh strips for all 20 epochs give the paper's "almost 80%", in either of two usual settings; we take
-the first, and run the network with the second as well, with as many seeds (`network-keras`). Strips for training are made of MNIST's training digits, strips for testing of its test
+the first, and run the network with the second as well, with as many seeds (`network-keras`). Strips for
+training are made of MNIST's training digits, strips for testing of its test
 digits; an epoch is 60,000 strips. The bandwidth is the root mean square distance of two strips (at k = 1
 half or twice of it is no better, by least squares). The quick scale has images of 14 by 14 pixels, 256
 units and 5 epochs of 25,600 strips.
@@ -60,8 +61,8 @@ PAPER_EPOCHS, PAPER_ACCURACY = 20, 0.8
 ALMOST = Region(0.75, 0.82)
 """What counts as almost 80%, read from a curve; chosen after a look."""
 SLOW_START = (
-    "The reading decides: with Keras' defaults (pixels in [0, 1], decay 0.95, epsilon 1e-7, Glorot's start) the network "
-    "is further on after 20 epochs than with PyTorch's."
+    "The reading decides: with Keras' defaults (pixels in [0, 1], decay 0.95, epsilon 1e-7, Glorot's start) the "
+    "network is further on after 20 epochs than with PyTorch's."
 )
 
 

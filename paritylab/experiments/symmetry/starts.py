@@ -101,7 +101,7 @@ class Way:
 
     name: str
     trained: Trained
-    confidence: float
+    confidence: int | float
     words: str
 
 

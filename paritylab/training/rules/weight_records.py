@@ -4,6 +4,7 @@ For tasks on uniform points written in bits (`Encoded(Uniform(Symmetric(...)), "
 or shifted inputs), trained on a finite sample. A point's weight is its number of coordinates above one half.
 """
 
+import math
 from typing import Any
 
 import equinox as eqx
@@ -111,7 +112,7 @@ class CommonError(AbstractRecord):
         x, y = snapshot.rule.whole_sample(snapshot.distribution, snapshot.data_key)
         weight = _weight(x)
         counts = jnp.zeros(x.shape[1] + 1, jnp.int32).at[weight].add(1)
-        common = counts[weight] >= self.share * len(x)
+        common = counts[weight] >= math.ceil(self.share * len(x))
         wrong = ~(outputs(snapshot.network, x) * y > 0)
         return jnp.sum(wrong & common, dtype=jnp.float32) / jnp.maximum(jnp.sum(common, dtype=jnp.float32), 1)
 

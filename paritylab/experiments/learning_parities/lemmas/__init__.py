@@ -11,8 +11,9 @@ in Lemma 9, C_2 = C_3 = 0, and Lemmas 5 and 6 are not needed for good neurons. I
 checkable on its full support of 2^n points: a separator over good neurons is a function of the k bits in A alone.
 
 Lemma 12 asks for q of the order of k^7 log k pairs, 5 million for k = 7, and for k <= c n^(1/10), which n = 1,601
-does not meet with c = 1; here q is 60,000, and the separator is that of the proof: for each r the good neurons nearest to
-psi_r share the coefficient of psi_r. Theorem 3 asks for k >= 7; its own schedule is run at k = 3, where the population fits.
+does not meet with c = 1; here q is 60,000, and the separator is that of the proof: for each r the good neurons nearest
+to psi_r share the coefficient of psi_r. Theorem 3 asks for k >= 7; its own schedule is run at k = 3, where the
+population fits.
 """
 
 import math

@@ -74,8 +74,9 @@ def _units(parameters: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _outputs(parameters: np.ndarray, n: int) -> np.ndarray:
-    """The second layer, behind weights and biases."""
-    return parameters[len(parameters) // (n + 2) * (n + 1) :]
+    """The second layer, behind weights and biases; its own bias, if there is one, stays 0."""
+    units = len(parameters) // (n + 2)
+    return parameters[units * (n + 1) : units * (n + 2)]
 
 
 def parity_by_least_squares(units: np.ndarray, y: np.ndarray) -> np.ndarray:

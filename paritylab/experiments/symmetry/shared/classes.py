@@ -28,7 +28,7 @@ def dimensions(n: int) -> dict[str, float]:
     }
 
 
-def eliminated(n: int, examples: int, trials: int, seed: int) -> dict[str, float]:
+def eliminated(n: int, examples: int, trials: int, seed: int) -> dict[str, int]:
     """How often a random parity is the only one that agrees with uniform examples, and elimination finds it."""
     rng, found = np.random.default_rng((seed, n, examples)), 0
     for _ in range(trials):
