@@ -158,7 +158,10 @@ class HazardRatio(NamedTuple):
 
 
 def log_rank(
-    first: Float[np.ndarray, " runs"], second: Float[np.ndarray, " others"], horizon: float, confidence: float = 0.95
+    first: Float[np.ndarray, " runs"],
+    second: Float[np.ndarray, " others"],
+    horizon: int | float,
+    confidence: float = 0.95,
 ) -> HazardRatio:
     """The log-rank test of two groups of times, of which those beyond `horizon` are censored there.
 

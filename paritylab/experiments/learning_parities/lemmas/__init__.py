@@ -183,8 +183,8 @@ def corollary_4(power: int, k: int = 7, failure: float = 0.1) -> float:
 
     n is eps^-(2 + 2 power) k^34 log^2(k/delta), so that the third term, q k / sqrt(n), is of order eps.
 
-    >>> round(corollary_4(2), 3), round(corollary_4(1), 3)
-    (1.0, 0.5)
+    >>> round(corollary_4(2), 2), round(corollary_4(1), 2)
+    (1.0, 0.54)
     """
     log, bounds, errors = math.log(k / failure), [], (1e-2, 1e-3, 1e-4)
     for eps in errors:
