@@ -54,10 +54,11 @@ CLEAR = 1.25
 RELU, POWER = ("i", "ii", "iii"), ("iv", "v", "vi")
 SCATTER = (
     "25 seeds scatter as much: sets of 25 of our own come within 1.25 of all 100 in 88% of the cells, within 1.6 in "
-    "96%, and rows with like activations, which share their seeds, miss together. Beyond that, in settings (iv) to (vi) the "
-    "paper's times are those of slower rates than the fastest, and those of single neurons are nearer to ours at 8,192 "
+    "96%, and rows with like activations, which share their seeds, miss together. Beyond that, in settings (iv) to "
+    "(vi) the paper's times are those of slower rates than the fastest, and those of single neurons are nearer to ours at 8,192 "
     "points than at 128."
 )
+GAIN = "Unexplained: there is a gain, and whether it is above 0.1 so many cells cannot tell."
 WHY = (
     "In settings (iv) to (xiv) rate 1 learns up to ten times faster than the entries at batches of 128 and more, "
     "which are what rate 0.1 gives. The paper's table does not seem to contain rate 1 there."
@@ -126,9 +127,8 @@ def of_rate_one(known: list[Cell]) -> Iterator[Claim]:
         "with rate 1 where one half of the seeds finds the paper's numbers nearer with it: the share of cells within "
     )
     text += "1.25 on the other half, less that with all four rates"
-    yield Claim(
-        "rate-1/tested", text, None, Region(low=0.1), lambda times: tested(known, times), null=Null("rate 1", 0)
-    )
+    gain, null = lambda times: tested(known, times), Null("rate 1", 0)
+    yield Claim("rate-1/tested", text, None, Region(low=0.1), gain, explanation=GAIN, null=null)
 
 
 def of_cell(cell: Cell) -> Claim:
