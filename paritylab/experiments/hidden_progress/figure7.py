@@ -55,8 +55,8 @@ RELU, POWER = ("i", "ii", "iii"), ("iv", "v", "vi")
 SCATTER = (
     "25 seeds scatter as much: sets of 25 of our own come within 1.25 of all 100 in 88% of the cells, within 1.6 in "
     "96%, and rows with like activations, which share their seeds, miss together. Beyond that, in settings (iv) to "
-    "(vi) the paper's times are those of slower rates than the fastest, and those of single neurons are nearer to ours at 8,192 "
-    "points than at 128."
+    "(vi) the paper's times are those of slower rates than the fastest, and those of single neurons are nearer "
+    "to ours at 8,192 points than at 128."
 )
 GAIN = "Unexplained: there is a gain, and whether it is above 0.1 so many cells cannot tell."
 WHY = (
@@ -274,5 +274,5 @@ def _against_the_paper(settings: Settings, times: Times) -> Figure:
     what = "10th percentile of the time (steps)"
     axis.set(xscale="log", yscale="log", xlim=span, ylim=span, xlabel=f"paper: {what}", ylabel=f"here: {what}")
     axis.legend(fontsize=7, loc="upper left")
-    axis.set_title(f"Time to learn a k-parity of {N} bits, one point per cell (bars: 95%)")
+    axis.set_title(f"Time to learn a k-parity of {N} bits (bars: 95%)")
     return figure
