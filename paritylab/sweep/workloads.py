@@ -109,8 +109,7 @@ class TrainingWorkload(AbstractWorkload):
     @property
     def what(self) -> str:
         cell = self.plan.cells[0]
-        n, network = cell.problem.distribution.n, brief(cell.network)
-        return f"train {network}, n={n}, batch={cell.batch}"
+        return f"train {brief(cell.network)}, n={cell.problem.distribution.n}, batch={cell.batch}"
 
     @functools.cached_property
     def names(self) -> list[str]:
@@ -132,12 +131,8 @@ class TrainingWorkload(AbstractWorkload):
         names, race = np.array(self.names), self.plan.race
         if race is None:
             return self.names
-        against = {number: digest([share, *sorted(names[race == number])]) for number, share in self._races}
+        against = [digest([share, *sorted(names[race == i])]) for i, share in enumerate(self.plan.shares)]
         return [f"{name}-{against[number]}" if number >= 0 else name for name, number in zip(names, race, strict=True)]
-
-    @property
-    def _races(self) -> list[tuple[int, float]]:
-        return list(enumerate(self.plan.shares))
 
     def missing(self, store: Store, runs: Int[np.ndarray, " some"] | None = None) -> Int[np.ndarray, " fewer"]:
         """A race is run as a whole or not at all."""
@@ -236,13 +231,12 @@ def column(values: np.ndarray) -> pa.Array:
 
 def describe(cell: Cell) -> dict[str, Any]:
     """The configuration of a cell in a few columns; the whole of it is in the manifest."""
-    rule = cell.optimizer
     return {
         "task": brief(cell.task),
         "n": cell.problem.distribution.n,
         "network": brief(cell.network),
         "loss": brief(cell.loss),
-        "optimizer": brief(rule.rule),
+        "optimizer": brief(cell.optimizer.rule),
         "batch": cell.batch,
         "sample": cell.sample,
         "limit": cell.steps,
@@ -366,16 +360,10 @@ def _frame(given: Any, call: Call) -> pd.DataFrame:
 
 def workloads_of(parts: Iterable[Plan | Call]) -> list[AbstractWorkload]:
     """Parts grouped by what can be done together, in the order in which they first occur."""
-    plans: dict[Any, list[Plan]] = {}
-    calls: dict[Any, list[Call]] = {}
-    order: dict[Any, None] = {}
+    groups: dict[Any, list[Any]] = {}
     for part in parts:
-        key = part.cells[0].shape if isinstance(part, Plan) else part.function
-        order.setdefault(key)
-        if isinstance(part, Plan):
-            plans.setdefault(key, []).append(part)
-        else:
-            calls.setdefault(key, []).append(part)
+        groups.setdefault(part.cells[0].shape if isinstance(part, Plan) else part.function, []).append(part)
     return [
-        TrainingWorkload(Plan.merged(plans[key])) if key in plans else CallWorkload(tuple(calls[key])) for key in order
+        TrainingWorkload(Plan.merged(group)) if isinstance(group[0], Plan) else CallWorkload(tuple(group))
+        for group in groups.values()
     ]
