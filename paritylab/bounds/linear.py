@@ -172,14 +172,12 @@ def given_features(features: Float[np.ndarray, "points features"], k: int, *, no
     check_positive(norm=norm)
     lengths = np.linalg.norm(parity_correlations(features, k), axis=1)
     value, worst = float(1 - norm * lengths.mean()), float(1 - norm * lengths.min())
-    return Bound(
-        value,
-        "at least",
+    sentence = (
         f"No linear predictor of norm {number(norm)} on these {features.shape[1]} features has a mean hinge loss below "
-        f"{number(value)} on the {k}-parities.",
-        "learning-parities, Theorem 2 (elementary form, for given features)",
-        parts=parts_of(worst=worst),
+        f"{number(value)} on the {k}-parities."
     )
+    source = "learning-parities, Theorem 2 (elementary form, for given features)"
+    return Bound(value, "at least", sentence, source, parts=parts_of(worst=worst))
 
 
 def _check(n: int, k: int, features: int, norm: int | float) -> None:

@@ -13,6 +13,7 @@ from jaxtyping import Float, Integer
 from ..cube import cube
 from .base import Assumption, Bound, check_positive, number
 
+Matrix = Float[np.ndarray, "rows columns"]
 LARGEST_HALF = 12
 """A matrix over two halves of 12 bits has 2**24 entries, 128 MB in float64."""
 
@@ -75,18 +76,12 @@ def forster_weighted(signs: Float[np.ndarray, "rows columns"], weights: Float[np
     least = float(np.abs(weights).min())
     same = bool(np.all(np.sign(weights) == np.sign(signs)))
     value = math.sqrt(rows * columns) * least / float(np.linalg.norm(weights, 2)) if least > 0 else 0.0
-    return Bound(
-        value,
-        "at least",
-        f"The sign-rank of this {rows} x {columns} matrix is at least {number(round(value, 9))}.",
-        "Forster's theorem" if weights is signs else "Forster's theorem, weighted",
-        (Assumption("the weights have the signs of the matrix", same),),
-    )
+    sentence = f"The sign-rank of this {rows} x {columns} matrix is at least {number(round(value, 9))}."
+    source = "Forster's theorem" if weights is signs else "Forster's theorem, weighted"
+    return Bound(value, "at least", sentence, source, (Assumption("the weights have the signs of the matrix", same),))
 
 
-def search_weights(
-    signs: Float[np.ndarray, "rows columns"], *, steps: int = 40, rate: float = 1.0, squarings: int = 4
-) -> Float[np.ndarray, "rows columns"]:
+def search_weights(signs: Matrix, *, steps: int = 40, rate: float = 1.0, squarings: int = 4) -> Matrix:
     """Weights W with the given signs and |W_ij| >= 1 whose norm, and hence bound, is no worse than that of the signs.
 
     The least norm is a convex problem. These are projected gradient steps on a norm just above the spectral

@@ -158,14 +158,13 @@ def polynet_steps(block: int, k: int, *, error: float, failure: float) -> Bound:
     steps = scale
     for _ in range(100):  # the map has slope 1 / log(...) < 1 there
         steps = max(scale, scale * math.log(2 * k * block * steps / failure))
-    return Bound(
-        float(math.ceil(steps)),
-        "at most",
-        f"{number(math.ceil(steps))} steps of SGD at any batch size bring the error of a disjoint PolyNet with {k} "
-        f"blocks of {block} to {number(error)}.",
-        "hidden-progress, Theorems 8 and 13 (corrected)",
-        (Assumption(f"a block has at least 2 coordinates, here {block}", block >= 2),),
+    value, source = float(math.ceil(steps)), "hidden-progress, Theorems 8 and 13 (corrected)"
+    sentence = (
+        f"{number(value)} steps of SGD at any batch size bring the error of a disjoint PolyNet with {k} blocks of "
+        f"{block} to {number(error)}."
     )
+    assumptions = (Assumption(f"a block has at least 2 coordinates, here {block}", block >= 2),)
+    return Bound(value, "at most", sentence, source, assumptions)
 
 
 def layerwise_circuit(n: int, *, correlation: float, pattern: float, failure: float) -> Bound:
