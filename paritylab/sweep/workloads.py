@@ -10,7 +10,7 @@ import functools
 import hashlib
 import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,13 +35,6 @@ BYTES_PER_SECOND = {"cpu": 1.5e10, "gpu": 3e12}
 
 OF_THE_STORE = ("run", "job", "device", "worker")
 """Columns that every table of a store has."""
-
-
-class Rows(NamedTuple):
-    """What a worker brings back of a job."""
-
-    table: pa.Table
-    training_seconds: float
 
 
 class AbstractWorkload(abc.ABC):
@@ -93,8 +86,8 @@ class AbstractWorkload(abc.ABC):
         """The canonical form of all configurations."""
 
     @abc.abstractmethod
-    def perform(self) -> Rows:
-        """Does it all. The table has a column `run` with the names."""
+    def perform(self) -> tuple[pa.Table, float]:
+        """Does it all: the rows, with a column `run` of the names, and the seconds that it took."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -178,13 +171,13 @@ class TrainingWorkload(AbstractWorkload):
     def configuration(self) -> list[Any]:
         return [*canonical_each(self.plan.cells)]
 
-    def perform(self) -> Rows:
+    def perform(self) -> tuple[pa.Table, float]:
         started = time.perf_counter()
         runs = self.plan.run()
         if runs.interrupted:  # a store keeps no unfinished run
             raise KeyboardInterrupt
         seconds = time.perf_counter() - started
-        return Rows(run_table(self, runs), seconds)
+        return run_table(self, runs), seconds
 
 
 def run_table(work: TrainingWorkload, runs: Runs) -> pa.Table:
@@ -312,11 +305,11 @@ class CallWorkload(AbstractWorkload):
     def configuration(self) -> list[Any]:
         return [canonical(call.configuration) for call in self.calls]
 
-    def perform(self) -> Rows:
+    def perform(self) -> tuple[pa.Table, float]:
         make_room_for_programs()
         started = time.perf_counter()
         tables = [_table(name, call) for name, call in zip(self.names, self.calls, strict=True)]
-        return Rows(joined(dict(zip(self.names, tables, strict=True))), time.perf_counter() - started)
+        return joined(dict(zip(self.names, tables, strict=True))), time.perf_counter() - started
 
 
 def _objects(values: Sequence[Any]) -> np.ndarray:
