@@ -118,11 +118,7 @@ UNKNOWN: Interval = (-math.inf, math.inf)
 
 
 def bootstrap_interval(
-    sample: Float[np.ndarray, "runs *more"],
-    statistic: Callable[[np.ndarray], float],
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    sample: Float[np.ndarray, "runs *more"], statistic: Callable[[np.ndarray], float], resamples: int = 2000
 ) -> Interval:
     """The bootstrap interval of a statistic that no single row decides: rows are drawn again, with replacement.
 
@@ -136,12 +132,11 @@ def bootstrap_interval(
     rows = len(sample)
     if rows < FEWEST:
         return UNKNOWN
-    rng = np.random.default_rng(seed)
-    values = [statistic(sample[rng.integers(0, rows, rows)]) for _ in range(resamples)]
-    return _outer(values, rows, confidence)
+    rng = np.random.default_rng(0)
+    return _outer([statistic(sample[rng.integers(0, rows, rows)]) for _ in range(resamples)], rows)
 
 
-def _outer(values: Sequence[float], rows: int, confidence: float) -> Interval:
+def _outer(values: Sequence[float], rows: int, confidence: float = 0.95) -> Interval:
     """The middle of resampled values, as much of it as Student's law asks for."""
     from scipy.stats import norm, t
 
@@ -288,13 +283,7 @@ class Counts(NamedTuple):
         return low if low == high or place == int(place) else low + (place - int(place)) * (high - low)
 
 
-def bootstrap_counts_interval(
-    sample: Counts,
-    statistic: Callable[[Counts], float],
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-) -> Interval:
+def bootstrap_counts_interval(sample: Counts, statistic: Callable[[Counts], float], resamples: int = 2000) -> Interval:
     """`bootstrap_interval` of a sample given as counts, in a time that depends on its different values alone.
 
     To draw from a sample with replacement is to draw its counts from a multinomial law.
@@ -303,9 +292,9 @@ def bootstrap_counts_interval(
     >>> 38 < low < 42, 58 < high < 62
     (True, True)
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     drawn = (rng.multinomial(sample.size, sample.counts / sample.size) for _ in range(resamples))
-    return _outer([statistic(Counts(sample.values, counts)) for counts in drawn], sample.size, confidence)
+    return _outer([statistic(Counts(sample.values, counts)) for counts in drawn], sample.size)
 
 
 def size_for(successes: Float[np.ndarray, "trials sizes"], sizes: Sequence[int | float], wanted: float = 0.9) -> float:
