@@ -178,6 +178,8 @@ class ExperimentEntry(NamedTuple):
     """Whether it belongs to the headline set: one deciding experiment per paper."""
     settings: str = "SETTINGS"
     """The name of its settings, where several experiments share a module."""
+    cut: str = ""
+    """What the settings at paper scale leave out of the paper's."""
 
 
 def _experiments() -> dict[str, ExperimentEntry]:
@@ -190,6 +192,7 @@ def _experiments() -> dict[str, ExperimentEntry]:
                 float(row["quick_seconds"]),
                 row["headline"] == "yes",
                 row["settings"] or "SETTINGS",
+                row["cut"],
             )
             for row in csv.DictReader(file)
         }

@@ -20,7 +20,7 @@ from ..registry import (
     nearest,
 )
 from .app import AsJson, app, exit_2_on_bad_input
-from .printing import print_json, table
+from .printing import print_json, shown, table
 
 ROWS: dict[str, Mapping[str, Row]] = {
     "targets": TARGETS,
@@ -37,17 +37,29 @@ WHAT = ("experiments", *ROWS, "bounds")
 @app.command("list")
 def list_(
     what: Annotated[str, typer.Argument(help=f"{', '.join(WHAT)}, or the name of an experiment")] = WHAT[0],
+    status: Annotated[bool, typer.Option("--status", help="What was run at which scale, and what came of it.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """What there is: experiments and what they cost, networks, targets, bounds; what one experiment claims."""
     with exit_2_on_bad_input():
         if what not in (*WHAT, *EXPERIMENTS):
             raise ValueError(nearest("list", what, [*WHAT, *EXPERIMENTS]))
-    rows = rows_of(what)
+        if status and what != "experiments":
+            raise ValueError(f"--status is about all experiments, got {what!r}. Leave one of the two out.")
+    rows = status_rows() if status else rows_of(what)
     if as_json:
         print_json(rows)
+    elif status:
+        table([[shown(cell) for cell in row.values()] for row in rows], list(rows[0]))
     else:
         table([[str(cell) for cell in row.values()] for row in rows], list(rows[0]))
+
+
+def status_rows() -> list[dict[str, Any]]:
+    """Of every experiment the largest scale at which it was run, and what came of its claims there."""
+    from ..experiments.status import columns, status
+
+    return [columns(each) for each in status()]
 
 
 def rows_of(what: str) -> list[dict[str, Any]]:

@@ -82,11 +82,13 @@ def record_verdicts(out: Path, wanted: list[str], scale: str) -> int:
     import datetime
 
     from ..experiments.accounts import found_in
+    from ..experiments.status import note
     from ..experiments.verdicts import record
 
     mine = [about for about in found_in(out) if about["experiment"] in wanted and about["scale"] == scale]
     with exit_2_on_bad_input():
-        for path in record(mine, datetime.date.today()):
+        today = datetime.date.today()
+        for path in (*record(mine, today), *note(mine, today)):
             typer.echo(f"paritylab: recorded in {path}", err=True)
     return 0
 

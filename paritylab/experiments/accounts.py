@@ -106,6 +106,8 @@ def checked(about: Any, folder: Path) -> Account:
     for claim in about["claims"]:
         if isinstance(claim, dict) and "expected" in claim:  # as it was called before there was a theory beside it
             claim |= {"paper": claim.pop("expected"), "theory": None}
+        if isinstance(claim, dict):  # before claims had nulls
+            claim |= {"null": claim.get("null", ""), "tested_by": claim.get("tested_by", "")}
         _check_fields(claim, CLAIM)
     for name in about["figures"]:
         path = folder / name
@@ -163,7 +165,7 @@ def _is_table(value: Any) -> bool:
 
 VERDICTS = get_args(Verdict)
 CLAIM: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("claim", "statement", "region", "explanation", "scale"), _is_text),
+    **dict.fromkeys(("claim", "statement", "region", "explanation", "scale", "null", "tested_by"), _is_text),
     "paper": _is_plain,
     "theory": _is_plain,
     "measured": _is_number_or_none,

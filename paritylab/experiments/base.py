@@ -62,6 +62,18 @@ class Measured(NamedTuple):
     interval: Interval
 
 
+class Null(NamedTuple):
+    """What a claim must be told apart from: chance, a clean run, a vote, a random network."""
+
+    name: str
+    value: float | Callable[[Any], float]
+    """What the claim's measure gives for it, or how to compute that from what the experiment's `read` returns."""
+
+
+IDENTITY = Null("none: two routes to one number", math.nan)
+"""Of a claim that checks arithmetic and asserts no effect; its region leaves room for rounding alone."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """A checkable sentence of a paper, in our words. It measures itself.
@@ -75,6 +87,8 @@ class Claim:
     - `measure`: our value with its interval, a function of what the experiment's `read` returns; see `measures`.
     - `theory`: the value of a closed form or an exact enumeration, where we have one.
     - `explanation`: our best explanation, where it does not hold.
+    - `null`: what would be measured without the effect that is claimed; it lies outside of the region.
+    - `tested_by`: the claims that test the explanation: names in the same experiment, or ids.
     """
 
     name: str
@@ -84,19 +98,25 @@ class Claim:
     measure: Callable[[Any], Measured]
     theory: int | float | str | None = None
     explanation: str = ""
+    null: Null | None = None
+    tested_by: tuple[str, ...] = ()
 
 
-def judge(region: Region, interval: Interval) -> Verdict:
+def judge(region: Region, interval: Interval, null: float = math.nan) -> Verdict:
     """A claim holds if the whole interval lies in its region, fails if none of it does, else this scale cannot tell.
+
+    Nor can it where the claim's `null` lies in the region, too.
 
     >>> judge(Region(1, 2), (1.2, 1.9)), judge(Region(1, 2), (1.9, 2.1)), judge(Region(1, 2), (2.1, 3.0))
     ('holds', 'inconclusive', 'fails')
+    >>> judge(Region(1, 2), (1.2, 1.9), null=1.0)
+    'inconclusive'
     """
     low, high = interval
     if math.isnan(low) or math.isnan(high) or low > high:
         raise ValueError(f"An interval has two ends in order, got {interval}.")
     if region.low <= low and high <= region.high:
-        return "holds"
+        return "inconclusive" if region.low <= null <= region.high else "holds"
     return "fails" if high < region.low or low > region.high else "inconclusive"
 
 
@@ -124,6 +144,12 @@ def measured(experiment: Experiment, settings: Any, data: Any) -> dict[Claim, Me
     if len({claim.name for claim in claims}) < len(claims):
         raise AssertionError(f"Two claims have one name: {[claim.name for claim in claims]}.")
     return {claim: claim.measure(data) for claim in claims}
+
+
+def value_without(null: Null | None, data: Any) -> float:
+    """What a claim's null measures; NaN if it has none."""
+    value = math.nan if null is None else null.value
+    return float(value(data) if callable(value) else value)
 
 
 def load(name: str) -> Experiment:

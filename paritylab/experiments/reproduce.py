@@ -2,6 +2,7 @@
 
 import inspect
 import io
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import closing
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from matplotlib.figure import Figure
 
@@ -23,7 +26,7 @@ from ..sweep.schedule import Job, Scheduler
 from ..sweep.store import Store
 from ..sweep.sweep import Results, Sweep
 from .accounts import ABOUT, LEDGER, Account, found_in
-from .base import Claim, Measured, Scale, judge, load, measured, read
+from .base import Claim, Measured, Scale, judge, load, measured, read, value_without
 from .verdicts import recorded
 
 ORIGIN = ("version", "commit", "device", "python", "jax", "matmul_precision")
@@ -120,7 +123,10 @@ def account_of(
     settings = experiment.SETTINGS[scale]
     seconds = sum(job["seconds"] for job in jobs)
     data = read(experiment, settings, results)
-    claims = [row_of(name, *each, scale, seconds) for each in measured(experiment, settings, data).items()]
+    claims = [
+        row_of(name, claim, ours, value_without(claim.null, data), scale, seconds)
+        for claim, ours in measured(experiment, settings, data).items()
+    ]
     with plt.rc_context(LOOK):
         figures = experiment.plot(settings, data)
     about = {
@@ -128,6 +134,8 @@ def account_of(
         "title": EXPERIMENTS[name].title,
         "scale": scale,
         "seconds": seconds,
+        "runs": len(results.arrow),
+        "steps": steps_of(results),
         "text": inspect.cleandoc(experiment.__doc__ or ""),
         "settings": plainly(settings),
         "command": f"paritylab reproduce {name} --scale {scale}",
@@ -162,8 +170,8 @@ class IncompleteError(RuntimeError):
         super().__init__(f"{results.missing} runs of {name} are missing ({last}); the others are kept.")
 
 
-def row_of(name: str, claim: Claim, ours: Measured, scale: Scale, seconds: float) -> dict[str, Any]:
-    """A row of the ledger."""
+def row_of(name: str, claim: Claim, ours: Measured, null: float, scale: Scale, seconds: float) -> dict[str, Any]:
+    """A row of the ledger; `null` is what the claim's own measures."""
     return {
         "claim": f"{name}/{claim.name}",
         "statement": claim.statement,
@@ -172,12 +180,28 @@ def row_of(name: str, claim: Claim, ours: Measured, scale: Scale, seconds: float
         "region": str(claim.region),
         "measured": ours.value,
         "interval": list(ours.interval),
-        "verdict": judge(claim.region, ours.interval),
+        "null": words_of(claim, null),
+        "verdict": judge(claim.region, ours.interval, null),
         "recorded": recorded(name, claim, scale),
         "explanation": claim.explanation,
+        "tested_by": " ".join(claim.tested_by),
         "scale": scale,
         "seconds": seconds,
     }
+
+
+def words_of(claim: Claim, null: float) -> str:
+    """A claim's null and what it measures."""
+    if claim.null is None:
+        return ""
+    return claim.null.name if math.isnan(null) else f"{claim.null.name}: {null:.4g}"
+
+
+def steps_of(results: Results) -> int:
+    """Steps of training, of all runs together."""
+    if "steps" not in results.arrow.column_names or not pa.types.is_integer(results.arrow["steps"].type):
+        return 0  # calls, which do not train, or whose steps are a setting
+    return int(pc.sum(results.arrow["steps"]).as_py() or 0)
 
 
 def jobs_of(results: Results, store: Store) -> list[dict[str, Any]]:

@@ -36,20 +36,29 @@ class Recorded(NamedTuple):
     """A digest of the claim's statement and region."""
 
 
+def folder_of(paper: str) -> Path:
+    """Where the tables of a paper are."""
+    return Path(__file__).parent / paper.replace("-", "_")
+
+
 def table_of(paper: str) -> Path:
     """The file of a paper's verdicts."""
-    return Path(__file__).parent / paper.replace("-", "_") / "verdicts.csv"
+    return folder_of(paper) / "verdicts.csv"
 
 
 @cache
 def verdicts(paper: str) -> dict[tuple[str, str], Recorded]:
     """The recorded verdicts of a paper by claim and scale."""
-    path = table_of(paper)
-    if not path.exists():
-        return {}
-    with open(path, newline="") as file:
-        rows = [Recorded(**row) for row in csv.DictReader(file)]  # type: ignore[arg-type]
+    rows = (Recorded(**row) for row in table(table_of(paper)))  # type: ignore[arg-type]
     return {(row.claim, row.scale): row for row in rows}
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    """The rows of a table; none where there is no file."""
+    if not path.exists():
+        return []
+    with open(path, newline="") as file:
+        return [*csv.DictReader(file)]
 
 
 def recorded(experiment: str, claim: Claim, scale: Scale) -> Verdict | None:
@@ -103,9 +112,14 @@ def commit_of(about: Mapping[str, Any]) -> str:
 
 def write(paper: str, rows: Iterable[Recorded]) -> None:
     """Writes a table whole."""
+    write_table(table_of(paper), Recorded._fields, rows)
+    verdicts.cache_clear()
+
+
+def write_table(path: Path, names: Iterable[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    """Writes rows in their order."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(Recorded._fields)
+    writer.writerow(names)
     writer.writerows(sorted(rows))
-    write_whole(table_of(paper), buffer.getvalue())
-    verdicts.cache_clear()
+    write_whole(path, buffer.getvalue())

@@ -14,7 +14,9 @@ import pyarrow.parquet as pq
 from ..distributions.images import rgb_image
 from ..documents import document, make_folder, write_whole
 from ..experiments.accounts import ABOUT, check_inside, checked, found_in, loaded, place_of, sift
-from ..experiments.base import judge, load, read
+from ..experiments.base import judge, load, read, value_without
+from ..experiments.reproduce import words_of
+from ..experiments.status import COLUMNS as STATUS, columns, status
 from ..experiments.verdicts import recorded
 from ..registry import PAPERS
 from ..sweep.sweep import Results
@@ -100,11 +102,17 @@ def _judge_again(about: dict[str, Any], gallery: Path) -> None:
     for row in about["claims"]:
         if (claim := known.get(row["claim"])) is None:
             continue
-        row |= {"paper": claim.paper, "theory": claim.theory, "explanation": claim.explanation}
+        row |= {
+            "paper": claim.paper,
+            "theory": claim.theory,
+            "explanation": claim.explanation,
+            "tested_by": " ".join(claim.tested_by),
+        }
         row["recorded"] = recorded(about["experiment"], claim, "paper")
         if data is not None:
-            interval = claim.measure(data).interval
-            row |= {"interval": list(interval), "verdict": judge(claim.region, interval)}
+            interval, null = claim.measure(data).interval, value_without(claim.null, data)
+            row |= {"interval": list(interval), "verdict": judge(claim.region, interval, null)}
+            row["null"] = words_of(claim, null)
     write_whole(gallery / about["experiment"].replace("/", "-") / ABOUT, document(about))
 
 
@@ -148,9 +156,18 @@ def _row(claim: dict[str, Any]) -> str:
 
 def _page(shown_exhibits: list[str]) -> str:
     papers = "\n".join(f"- {short}: {title}" for short, title in PAPERS.items())
+    rows = [columns(each) for each in status()]
+    lines = "\n".join(f"| {' | '.join(map(_cell, row.values()))} |" for row in rows)
     return (
         "# Gallery\n\nExperiments at the papers' own size. Each has its table beside it "
         "(`runs.parquet`), from which a test judges its claims again. "
         "Seconds of work are those of all workers together, several of which share a GPU.\n\n"
-        f"{papers}\n\n" + "\n".join(shown_exhibits)
+        f"{papers}\n\n"
+        "What was run (`paritylab list --status`): the larger scale of the two at which each experiment was run, what "
+        "came of its claims there (hold, fail, open), and what that scale cuts against the paper.\n\n"
+        f"| {' | '.join(STATUS)} |\n|{'---|' * len(STATUS)}\n{lines}\n\n" + "\n".join(shown_exhibits)
     )
+
+
+def _cell(value: Any) -> str:
+    return f"{value:,.0f}" if isinstance(value, int | float) else (value or "").replace("|", "\\|")

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import paritylab as pl
 from paritylab.cli import app
 from paritylab.distributions.digits import FILES
-from paritylab.experiments import reproduce, verdicts
+from paritylab.experiments import reproduce, status, verdicts
 from paritylab.experiments.base import Claim, Measured, Region, chosen, judge, load, within_factor
 from paritylab.experiments.measures import exactly, largest
 from paritylab.experiments.verdicts import Recorded
@@ -128,6 +128,7 @@ def register(monkeypatch, tmp_path_factory):
     monkeypatch.setenv("PARITYLAB_CORES", "1")  # four squares need no second worker
     tables = tmp_path_factory.mktemp("tables")
     monkeypatch.setattr(verdicts, "table_of", lambda paper: tables / f"{paper}.csv")
+    monkeypatch.setattr(status, "path_of", lambda paper: tables / f"{paper}-runs.csv")
 
     def do(recorded="holds", statement="The largest square is 9.", **options):
         wording = verdicts.wording(statement, "9 to 9")
