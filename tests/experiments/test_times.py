@@ -66,7 +66,9 @@ def test_a_curve_halts_where_more_than_half_do_not_learn():
     times = np.array([[10.0, 20, 30, 40]] * 20 + [[10.0, 20, np.inf, 40]] * 20)
     assert known(times) == 2
     settings = figure1_right.Settings(curves, reading, (2, 3))
-    results = power_laws([curves, reading], lambda n, k: 0.25 * k, steps=650)  # k = 3 learns within that at n = 10 alone
+    results = power_laws(
+        [curves, reading], lambda n, k: 0.25 * k, steps=650
+    )  # k = 3 learns within that at n = 10 alone
     found = verdicts(figure1_right, settings, results)
     assert found["k2/exponent"] == "holds" and found["k3/steeper"] == "inconclusive"
     assert values(figure1_right, settings, results)["k3/exponent"] == UNKNOWN

@@ -167,7 +167,9 @@ def claims(settings: Settings) -> Iterator[Claim]:
     measure = partial(learned, printed)
     yield Claim("v/printed-rate", text, None, region, measure, null=null, explanation=why, tested_by=by)
     own = next(curves for curves in settings.smaller if curves.name == "v")
-    text = f"(v) z^k, width 100, n = {printed.sizes[0]}: the control, rate {own.rate:g}; the fraction of runs that learn"
+    text = (
+        f"(v) z^k, width 100, n = {printed.sizes[0]}: the control, rate {own.rate:g}; the fraction of runs that learn"
+    )
     yield Claim("v/top-rate", text, None, region, partial(learned, own, size=printed.sizes[0]), null=null)
 
 
@@ -193,7 +195,9 @@ def of_larger(settings: Settings, curves: Curves) -> Iterator[Claim]:
     others = [each for each in settings.rates if each is not curves]
     for k in curves.degrees:
         text = f"({curves.setting}), k = {k}, rate {curves.rate:g}: the exponent is larger for larger n; the difference"
-        why, by = (SHALLOWER, tuple(f"{each.name}/k{k}/degrades" for each in others)) if curves.setting == "v" else ("", ())
+        why, by = (
+            (SHALLOWER, tuple(f"{each.name}/k{k}/degrades" for each in others)) if curves.setting == "v" else ("", ())
+        )
         region, null = Region(low=0.1), Null("one power of n for all sizes", 0)
         how = {"null": null, "explanation": why, "tested_by": by}
         yield Claim(f"{curves.name}/k{k}/degrades", text, None, region, partial(degradation, curves, k), **how)
@@ -209,7 +213,9 @@ def difference_of_growth(first: Curves, second: Curves, k: int, data: Medians) -
     if len(sizes) < 2:
         return UNKNOWN
     columns = lambda curves: [curves.sizes.index(n) for n in sizes]
-    picked = [times[:runs, columns(curves)] for times, curves in zip(tables, (first, first, second, second), strict=True)]
+    picked = [
+        times[:runs, columns(curves)] for times, curves in zip(tables, (first, first, second, second), strict=True)
+    ]
     together = np.minimum(np.stack(picked, axis=1), first.steps)
     signs = np.array([-1, 1, 1, -1])
     value = lambda rows: float(signs @ [exponent(sizes, rows[:, i]) for i in range(4)])

@@ -8,11 +8,11 @@ no numbers to compare.
 It says that the times are at most c n^(alpha k) with small constants. An exponent is accepted from k / 100, half of the
 least that we know (a sinusoid neuron, 0.02 k), up to k, that of exhaustive search; and it should grow with k, as
 n^Theta(k) does, which is judged at batch 32. Times come in steps of ten, and at n = 10 and k = 2 most networks need one
-or two of them, so exponents can be off by log(2) / log(11) = 0.3: "grows" is judged over degrees 2 and 4 at paper scale,
-and a cell whose interval is wider than that is undecided.
+or two of them, so exponents can be off by log(2) / log(11) = 0.3: "grows" is judged over degrees 2 and 4 at paper
+scale, and a cell whose interval is wider than that is undecided.
 
-Validated on 128 points, as figure 7, with whose runs those at n = 30 are shared; 8,192 is the other reading, at batch 32.
-Rate 1 is left out where figure 7 leaves it out (`grid.WITHOUT_ONE`).
+Validated on 128 points, as figure 7, with whose runs those at n = 30 are shared; 8,192 is the other reading, at batch
+32. Rate 1 is left out where figure 7 leaves it out (`grid.WITHOUT_ONE`).
 """
 
 import itertools
@@ -68,7 +68,13 @@ SETTINGS = {
 def plan(settings: Settings) -> Iterator[pl.Plan]:
     for (setting, k, batch, points), n in itertools.product(settings.cells, SIZES):
         labels, seeds, steps = {"setting": setting, "k": k}, settings.seeds, settings.steps
-        how = {"rate": RATES, "batch": batch, "seeds": seeds, "steps": steps_of(setting, batch, steps), "labels": labels}
+        how = {
+            "rate": RATES,
+            "batch": batch,
+            "seeds": seeds,
+            "steps": steps_of(setting, batch, steps),
+            "labels": labels,
+        }
         yield random_parities(setting, n, k, validation=points, **how)
 
 
@@ -78,7 +84,7 @@ def steps_of(setting: str, batch: int, steps: int) -> int:
 
 
 Data = dict[tuple[str, int, int, int], Times]
-"""By setting, degree, batch and validation points: the time of every seed at every n and rate; infinite if there is none."""
+"""By setting, degree, batch and validation points: the time of every seed at every n and rate, or infinity."""
 
 
 def read(settings: Settings, results: Results) -> Data:
@@ -96,7 +102,9 @@ def claims(settings: Settings) -> Iterator[Claim]:
         yield from of_architecture(setting, settings, POINTS, settings.batches, "")
     for setting in settings.readings:
         yield from of_architecture(setting, settings, READING, (BATCH,), f"{READING}/")
-    text = "all cells are at most c (n - 9)^(k/2), half of exhaustive search's exponent; the share of cells that have one"
+    text = (
+        "all cells are at most c (n - 9)^(k/2), half of exhaustive search's exponent; the share of cells that have one"
+    )
     places = [cell for cell in settings.cells if cell[-1] == POINTS]
     null = Null("exhaustive search", 0)
     yield Claim("small-constants", text, None, Region(low=0.9), partial(below_half, places), null=null)
