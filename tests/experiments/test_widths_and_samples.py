@@ -156,11 +156,19 @@ def test_the_first_layer_alone_sees_two_bits_and_no_more():
 
 
 def test_counterexample_from_made_up_runs():
-    settings = counterexample.Settings(40, (counterexample.Case(3, 10, (4, 5), 20_000),), enumerated=9, draws=12)
+    case = counterexample.Case(3, 10, (4,), 20_000)
+    cases = (case._replace(degrees=(4, 5)),)
+    settings = counterexample.Settings(40, cases, enumerated=9, draws=12, layerwise=(case,), readings=(case,))
     learned, stuck = ("learned", 600), ("out_of_steps", None)
     trained = [
         {"case": f"L3/n10/k{k}", "outcome": outcome, "converged_at": time}
         for k, (outcome, time) in ((4, learned), (5, stuck))
+        for _ in range(40)
+    ]
+    others = {"zero-bias": learned} | dict.fromkeys(("first", "rest", "glorot", "larger"), stuck)
+    trained += [
+        {"case": f"{name}/n10/k4", "outcome": outcome, "converged_at": time}
+        for name, (outcome, time) in others.items()
         for _ in range(40)
     ]
     exact = [
@@ -171,6 +179,8 @@ def test_counterexample_from_made_up_runs():
     ]
     found = verdicts(counterexample, settings, results_of([*trained, *exact]))
     assert found["L3/n10/k4/learns"] == found["L3/n10/k5/fails"] == "holds"
+    assert found["layerwise/first/n10/k4"] == found["layerwise/rest/n10/k4"] == "holds"
+    assert found["L3/glorot"] == "fails" != found["L3/zero-bias"]
     zeros = [claim.name for claim in counterexample.claims(settings) if claim.region == (0, 0)]
     assert len(zeros) == 8 and {found[name] for name in zeros} == {"holds"}
 

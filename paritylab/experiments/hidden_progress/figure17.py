@@ -36,7 +36,7 @@ from .shared.curves import (
     plateau,
     read as read,
 )
-from .shared.measures import median_within
+from .shared.measures import less, median_within, slope_of_medians
 
 CUBIC, RELU = "$z^3$", "ReLU"
 NUMBERS = {(CUBIC, 10): "iv", (CUBIC, 100): "v", (CUBIC, 1000): "vi", (RELU, 100): "ii", (RELU, 1000): "iii"}
@@ -120,18 +120,10 @@ def fractions(name: str, curves: TrainingCurves) -> np.ndarray:
 
 
 def slopes(settings: Settings, curves: TrainingCurves) -> Measured:
-    """Of the median fraction in log2(batch), wide z^3 less ReLU; a bootstrap over the seeds of each panel."""
-    logs = np.log2(settings.batches)
-    samples = [[fractions(panel(*each, batch).name, curves) for batch in settings.batches]
-               for each in ((CUBIC, 1000), (RELU, 100))]  # fmt: skip
-    if any(not len(sample) for row in samples for sample in row):
-        return UNKNOWN
-    slope = lambda row: float(np.polyfit(logs, [np.median(sample) for sample in row], 1)[0])
-    rng = np.random.default_rng(0)
-    drawn = lambda row: [rng.choice(sample, len(sample)) for sample in row]
-    again = [slope(drawn(samples[0])) - slope(drawn(samples[1])) for _ in range(1000)]
-    low, high = np.quantile(again, [0.025, 0.975]).tolist()
-    return Measured(slope(samples[0]) - slope(samples[1]), (low, high))
+    """Of the median fraction in log2(batch), of wide z^3 less that of ReLU."""
+    samples = lambda *each: [fractions(panel(*each, batch).name, curves) for batch in settings.batches]
+    cubic, relu = (slope_of_medians(np.log2(settings.batches), samples(*each)) for each in ((CUBIC, 1000), (RELU, 100)))
+    return UNKNOWN if UNKNOWN in (cubic, relu) else less(cubic, relu)
 
 
 def early(panel: Panel, curves: TrainingCurves) -> Measured:
@@ -143,16 +135,9 @@ def early(panel: Panel, curves: TrainingCurves) -> Measured:
 
 def difference(first: Panel, second: Panel, curves: TrainingCurves) -> Measured:
     """Of the median fractions of time on the plateau, of independent runs; the interval is a bootstrap of each."""
+    middle = lambda sample: quantile(sample, 0.5)
     samples = [fractions(panel.name, curves) for panel in (first, second)]
-    middles = [quantile(sample, 0.5) for sample in samples]
-    (low, high), (other_low, other_high) = (
-        bootstrap_interval(sample, lambda s: quantile(s, 0.5)) for sample in samples
-    )
-    value = middles[0] - middles[1]
-    # Errors of independent samples add in squares.
-    below = np.hypot(middles[0] - low, other_high - middles[1])
-    above = np.hypot(high - middles[0], middles[1] - other_low)
-    return Measured(value, (float(value - below), float(value + above)))
+    return less(*(Measured(middle(sample), bootstrap_interval(sample, middle)) for sample in samples))
 
 
 def plot(settings: Settings, curves: TrainingCurves) -> Figures:

@@ -20,10 +20,9 @@ from ....figures import INKS, Axes
 from ....networks.base import Recipe
 from ....sweep import Results
 from ...base import Claim, Measured, Null, Region
-from ...measures import UNKNOWN
 from .claims import about
 from .curves import PLATEAU
-from .measures import median_within
+from .measures import median_within, slope_of_medians
 
 N, K = 50, 3
 RED = "#a01010"
@@ -172,16 +171,9 @@ def spreads(curves: pd.DataFrame) -> list[float]:
 
 
 def slope_of_leaves(cases: Sequence[Case], data: "Runs") -> Measured:
-    """Of the logarithm of the median of `leaves` against the logarithm of the batch size; a bootstrap over runs."""
-    samples = [data.milestones[case.name].leaves.to_numpy(float) for case in cases]
-    if any(len(sample) < 2 for sample in samples):
-        return UNKNOWN
-    logs = np.log([case.batch for case in cases])
-    slope = lambda each: float(np.polyfit(logs, np.log([max(np.median(one), 1e-3) for one in each]), 1)[0])
-    rng = np.random.default_rng(0)
-    again = [slope([rng.choice(sample, len(sample)) for sample in samples]) for _ in range(1000)]
-    low, high = np.quantile(again, [0.025, 0.975]).tolist()
-    return Measured(slope(samples), (low, high))
+    """Of the logarithm of the median of `leaves` against the logarithm of the batch size."""
+    samples = [np.log(np.maximum(data.milestones[case.name].leaves.to_numpy(float), 1e-3)) for case in cases]
+    return slope_of_medians(np.log([case.batch for case in cases]), samples)
 
 
 def milestones(curves: pd.DataFrame) -> pd.DataFrame:
