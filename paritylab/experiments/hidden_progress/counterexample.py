@@ -123,9 +123,7 @@ PAPER_CASES = (
     Case(4, 10, (8, 9), 500_000),
 )
 SETTINGS = {
-    "quick": Settings(
-        40, QUICK_CASES, layerwise=(Case(3, 10, (3, 4), 20_000),), readings=(Case(3, 10, (3, 4), 20_000),)
-    ),
+    "quick": Settings(40, QUICK_CASES, layerwise=(Case(3, 10, (3,), 10_000),), readings=(Case(3, 10, (4,), 20_000),)),
     "paper": Settings(
         100,
         PAPER_CASES,
@@ -139,11 +137,11 @@ SOMETHING = Null("the least that whole weights give at a lower degree", 2.0**-10
 EXACT_DEGREES = {2: (2, 3, 4), 3: (2, 3, 4, 5), 4: (5, 8, 9)}
 """Degrees of the exact part by depth; those of L = 2 are a single layer with a head."""
 TOO_LATE = (
-    "At k = 3 and 4 about one seed in eight has not learned after 20,000 steps (at every n), and "
-    "the times of the others reach up to that limit, so that this is the tail of one distribution. Sixty runs without "
-    "such a failure, as the paper's ten seeds at each n had there, would be very lucky with our starts. If another "
-    "start is the reason, one of the readings learns in all runs."
+    "Unexplained: at k = 3 and 4 about one seed in eight has not learned after 20,000 steps (at every n), and the "
+    "times of the others reach up to that limit, so that this is the tail of one distribution. Neither the number of "
+    "validation points nor three other starts (`L3/zero-bias`, `L3/glorot`, `L3/larger`) make it go away for certain."
 )
+NOR_THIS = "Unexplained: this start does not account for the paper's all of ten seeds either."
 
 
 def plan(settings: Settings) -> Iterator[pl.Plan | Call]:
@@ -229,9 +227,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
     possible = [name_of(3, case.n, k) for case in settings.cases if case.layers == 3 for k in case.degrees if k <= 4]
     text = "3 layers: all models with k <= 4 converged within 20,000 steps; the fraction over all n, k and seeds"
     learned = lambda table: fraction(table[table.case.isin(possible)].outcome == "learned")
-    tests = tuple(f"L3/{name}" for name in READINGS) if settings.readings else ()
-    how = {"null": NEVER, "explanation": TOO_LATE, "tested_by": tests}
-    yield Claim("L3/all", text, 1.0, ALL_OF_THEM, learned, **how)
+    yield Claim("L3/all", text, 1.0, ALL_OF_THEM, learned, null=NEVER, explanation=TOO_LATE)
     yield from of_controls(settings)
     for layers, degrees in EXACT_DEGREES.items():
         for k in degrees:
@@ -254,9 +250,10 @@ def of_controls(settings: Settings) -> Iterator[Claim]:
             yield Claim(f"layerwise/{stage}/n{case.n}/k{k}", text, 0.0, NEVER_LEARNS, measure, null=null)
     if settings.readings:
         for name, (_, words) in READINGS.items():
-            text = f"3 layers, {words}: all models with k = 3 and 4 converge within 20,000 steps; the fraction"
+            text = f"3 layers, {words}: all models with k above 2 converge within 20,000 steps; the fraction"
             cases = [f"{name}/n{case.n}/k{k}" for case in settings.readings for k in case.degrees]
-            yield Claim(f"L3/{name}", text, 1.0, ALL_OF_THEM, partial(share_of, cases), null=NEVER)
+            how = {"null": NEVER, "explanation": NOR_THIS}
+            yield Claim(f"L3/{name}", text, 1.0, ALL_OF_THEM, partial(share_of, cases), **how)
 
 
 def learned_end_to_end(case: Case, k: int, table: pd.DataFrame) -> float:

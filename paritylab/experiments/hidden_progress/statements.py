@@ -31,12 +31,11 @@ from ...analysis.elimination import parity_by_elimination
 from ...cube import cube
 from ...figures import INKS, Axes, Figures, ink, panels
 from ...networks.base import outputs
-from ...statistics import quantile
 from ...sweep import Call
 from ..base import Claim, Measured, Null, Region
 from ..measures import UNKNOWN, bootstrap, fraction, mean
 from .shared.curves import NEVER, draw_nothing
-from .shared.measures import slope_of_medians
+from .shared.measures import slope_of_medians, slowdown
 
 K, BATCH = 3, 32
 WIDE = {
@@ -238,8 +237,7 @@ def times_of(table: pd.DataFrame, part: str) -> np.ndarray:
 
 def ratio(above: str, below: str, table: pd.DataFrame) -> Measured:
     """Of the median times of two parts."""
-    both = np.column_stack([times_of(table, above), times_of(table, below)])
-    return bootstrap(both, lambda rows: quantile(rows[:, 0], 0.5) / quantile(rows[:, 1], 0.5))
+    return slowdown(times_of(table, above), times_of(table, below))
 
 
 def exponential(settings: Settings, table: pd.DataFrame) -> Measured:
