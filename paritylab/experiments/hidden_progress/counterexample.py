@@ -27,7 +27,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -166,7 +166,13 @@ def controls(settings: Settings) -> Iterator[pl.Plan]:
             case.degrees, (("first", widths[:1], RATE), ("rest", widths, rest))
         ):
             task, labels = pl.Uniform(pl.Parity(case.n, support=range(k))), {"case": f"{stage}/n{case.n}/k{k}"}
-            how = {"rate": rate, "batch": BATCH, "seeds": settings.seeds, "steps": case.steps, "labels": labels}
+            how: dict[str, Any] = {
+                "rate": rate,
+                "batch": BATCH,
+                "seeds": settings.seeds,
+                "steps": case.steps,
+                "labels": labels,
+            }
             yield pl.plan(task, pl.MLP(width, pl.networks.square), **how)
     for case in settings.readings:
         for k, (name, (start, _)) in itertools.product(case.degrees, READINGS.items()):
@@ -252,7 +258,7 @@ def of_controls(settings: Settings) -> Iterator[Claim]:
         for name, (_, words) in READINGS.items():
             text = f"3 layers, {words}: all models with k above 2 converge within 20,000 steps; the fraction"
             cases = [f"{name}/n{case.n}/k{k}" for case in settings.readings for k in case.degrees]
-            how = {"null": NEVER, "explanation": NOR_THIS}
+            how: dict[str, Any] = {"null": NEVER, "explanation": NOR_THIS}
             yield Claim(f"L3/{name}", text, 1.0, ALL_OF_THEM, partial(share_of, cases), **how)
 
 

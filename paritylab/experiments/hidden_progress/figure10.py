@@ -15,6 +15,7 @@ beside them. The paper has every n from 10 to 40; so has figure 1 (right), here 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -194,7 +195,7 @@ def of_reading(settings: Settings, curves: Curves) -> Iterator[Claim]:
 def of_larger(curves: Curves) -> Iterator[Claim]:
     for k in curves.degrees:
         text = f"({curves.setting}), k = {k}, rate {curves.rate:g}: the exponent is larger for larger n; the difference"
-        how = {
+        how: dict[str, Any] = {
             "null": Null("one power of n for all sizes", 0),
             "explanation": SHALLOWER if curves.setting == "v" else "",
         }

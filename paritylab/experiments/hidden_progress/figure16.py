@@ -20,6 +20,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -120,7 +121,7 @@ def of_factor(flip: float) -> Iterator[Claim]:
     null = Null("noise that cancels out", 1)
     yield Claim("factor", text, None, near(right), factor, theory=right, null=null)
     text, printed = f"the factor is 1/2 - p, as the text of C.6 has it; p = {flip:g}", 0.5 - flip
-    how = {"null": null, "explanation": PRINTED, "tested_by": ("factor",)}
+    how: dict[str, Any] = {"null": null, "explanation": PRINTED, "tested_by": ("factor",)}
     yield Claim("factor-printed", text, printed, near(printed), factor, **how)
 
 

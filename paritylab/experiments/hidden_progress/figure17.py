@@ -14,6 +14,7 @@ that of ReLU.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
     quarter = f"the median over seeds of the error at a quarter of the time until it is below {DROPPED}"
     claim, tests = about(WIDE.name, WIDE.words), (f"{WIDE.name}/early", f"{RECTIFIED.name}/late")
     text, why = f"there is no plateau; {fraction}", FASTER_AND_FASTER
-    how = {"null": STEP, "explanation": why, "tested_by": tests}
+    how: dict[str, Any] = {"null": STEP, "explanation": why, "tested_by": tests}
     yield claim("no-plateau", text, Region(high=0.5), plateau(WIDE.name), **how)
     measure, null = partial(early, WIDE), Null("chance", 0.5)
     yield claim("early", f"progress is seen early; {quarter}", Region(high=0.45), measure, null=null)
@@ -121,8 +122,9 @@ def fractions(name: str, curves: TrainingCurves) -> np.ndarray:
 
 def slopes(settings: Settings, curves: TrainingCurves) -> Measured:
     """Of the median fraction in log2(batch), of wide z^3 less that of ReLU."""
-    samples = lambda *each: [fractions(panel(*each, batch).name, curves) for batch in settings.batches]
-    cubic, relu = (slope_of_medians(np.log2(settings.batches), samples(*each)) for each in ((CUBIC, 1000), (RELU, 100)))
+    samples = lambda units, width: [fractions(panel(units, width, batch).name, curves) for batch in settings.batches]
+    logs = np.log2(settings.batches)
+    cubic, relu = (slope_of_medians(logs, samples(*each)) for each in ((CUBIC, 1000), (RELU, 100)))
     return UNKNOWN if UNKNOWN in (cubic, relu) else less(cubic, relu)
 
 

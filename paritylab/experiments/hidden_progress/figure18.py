@@ -17,6 +17,7 @@ All values are exact up to rounding in double precision: no chance enters.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -157,7 +158,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
         yield nothing(name, "network", "mistakes", text, Region(0, 0))
     text = "the infinite zigzag as printed, through (2i, +1) and (2i + 1, -1), passes through the points of the parity"
     distance = lambda table: largest(table[table.which == "printed"].off_points)
-    how = {"null": IDENTITY, "explanation": PERIOD, "tested_by": ("TriangleWave/points",)}
+    how: dict[str, Any] = {"null": IDENTITY, "explanation": PERIOD, "tested_by": ("TriangleWave/points",)}
     yield Claim("printed-wave/points", f"{text}; the distance", 0.0, EXACT, distance, **how)
 
 

@@ -20,7 +20,7 @@ step from the 90th to the 99th percentile over that from the 50th to the 90th, a
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def plan(settings: Settings) -> Iterator[pl.Plan]:
     task, steps = pl.Uniform(pl.Parity(N, support=range(K))), settings.steps
     for panel in PANELS:
         seeds, labels = settings.trials[panel.name], {"panel": panel.name}
-        how = {"rate": panel.rate, "every": panel.every, "labels": labels}
+        how: dict[str, Any] = {"rate": panel.rate, "every": panel.every, "labels": labels}
         yield pl.plan(task, panel.network, batch=BATCH, seeds=seeds, steps=steps, **how)
 
 
@@ -105,7 +105,7 @@ def claims_of(panel: Panel) -> Iterator[Claim]:
     yield claim("upper-tail", text, Region(low=2), measure, null=null)
     text = "the upper tail is heavy beside that of random search; the step between its percentiles 90 and 99 over that "
     text += "between 50 and 90, as a multiple of a geometric law's"
-    how = {"null": search(1), "explanation": LIGHTER if panel.name == "ii" else ""}
+    how: dict[str, Any] = {"null": search(1), "explanation": LIGHTER if panel.name == "ii" else ""}
     yield claim("heavier-than-search", text, Region(low=1.02), lambda times: bootstrapped(times, heaviness), **how)
 
 

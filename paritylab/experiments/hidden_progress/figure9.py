@@ -20,6 +20,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -68,7 +69,7 @@ SETTINGS = {
 def plan(settings: Settings) -> Iterator[pl.Plan]:
     for (setting, k, batch, points), n in itertools.product(settings.cells, SIZES):
         labels, seeds, steps = {"setting": setting, "k": k}, settings.seeds, settings.steps
-        how = {
+        how: dict[str, Any] = {
             "rate": RATES,
             "batch": batch,
             "seeds": seeds,

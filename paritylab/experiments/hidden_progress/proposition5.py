@@ -18,6 +18,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -167,7 +168,11 @@ def claims(settings: Settings) -> Iterator[Claim]:
         yield from of_noise(neuron)
     text = "noise of gamma/4 itself is allowed; whether the support is found in the neuron with weights 2, 2, 1, 1, 1"
     tie = lambda table: exactly(table[table.part == "tie"].found.iloc[0])
-    how = {"null": Null("a detector that finds nothing", 0), "explanation": A_TIE, "tested_by": ("noise/signs/below",)}
+    how: dict[str, Any] = {
+        "null": Null("a detector that finds nothing", 0),
+        "explanation": A_TIE,
+        "tested_by": ("noise/signs/below",),
+    }
     yield Claim("noise/tie", text, 1.0, Region(1, 1), tie, **how)
     sizes = ", ".join(f"{n} and {k}" for n, k in settings.sampled)
     text = f"examples for {NINE_OF_TEN:.0%} success grow as 1/gamma^2 over n and k = {sizes}; the exponent"

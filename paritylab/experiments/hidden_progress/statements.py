@@ -16,7 +16,7 @@ The rates, sizes and numbers of runs are ours; a statement about networks is jud
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -30,6 +30,7 @@ import paritylab as pl
 from ...analysis.elimination import parity_by_elimination
 from ...cube import cube
 from ...figures import INKS, Axes, Figures, ink, panels
+from ...networks.activations import Activation
 from ...networks.base import outputs
 from ...sweep import Call
 from ..base import Claim, Measured, Null, Region
@@ -38,7 +39,7 @@ from .shared.curves import NEVER, draw_nothing
 from .shared.measures import slope_of_medians, slowdown
 
 K, BATCH = 3, 32
-WIDE = {
+WIDE: dict[str, Callable[[int], Activation]] = {
     "zigzag": pl.networks.Zigzag,
     "oscillating": pl.networks.OscillatingPolynomial,
     "triangle": pl.networks.TriangleWave,
@@ -152,7 +153,8 @@ def transformers(settings: Settings) -> Iterator[pl.Plan]:
 
 def networks(settings: Settings) -> Iterator[pl.Plan]:
     """With and without biases; wider ones; and two supports."""
-    n, how = settings.n, {"batch": BATCH, "seeds": settings.seeds, "steps": settings.steps}
+    n = settings.n
+    how: dict[str, Any] = {"batch": BATCH, "seeds": settings.seeds, "steps": settings.steps}
     parity = lambda k, first=0: pl.Uniform(pl.Parity(n, range(first, first + k)))
     start, frozen = pl.networks.GlorotInitialization(), {"hidden.0.weight": 0.1, "output.weight": 0.1}
     for k in (2, 3):
@@ -215,7 +217,7 @@ def of_biases() -> Iterator[Claim]:
 def of_drift(settings: Settings) -> Claim:
     text = "at the initial weights the examples that show the support are one power of n = "
     text += f"{', '.join(map(str, settings.drift_sizes))}: the exponent of the larger two less that of the smaller two"
-    how = {"theory": 0.0, "null": Null("SGD, figure 2 (right)", DEGRADED), "explanation": GROWS}
+    how: dict[str, Any] = {"theory": 0.0, "null": Null("SGD, figure 2 (right)", DEGRADED), "explanation": GROWS}
     return Claim("drift", text, None, Region(-0.5, 0.5), partial(curvature, settings), **how)
 
 

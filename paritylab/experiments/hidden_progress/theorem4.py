@@ -132,8 +132,8 @@ def calls(settings: Settings) -> Iterator[Call]:
         given = {"width": width, "k": K, "starts": settings.starts}
         yield Call(drawn_starts, given, {"part": f"lemma4/{part}"}, seconds=settings.starts / 100)
     for k, bias in itertools.product((3, 4, 5), (0.5, SHIFT)):
-        given = {"k": k, "n": ODD_SIZE, "bias": bias}
-        yield Call(largest_gradient, given, {"part": f"gradient/k{k}/b{bias:g}"}, seconds=1)
+        odd = {"k": k, "n": ODD_SIZE, "bias": bias}
+        yield Call(largest_gradient, odd, {"part": f"gradient/k{k}/b{bias:g}"}, seconds=1)
 
 
 def plan(settings: Settings) -> Iterator[Call | pl.Plan]:

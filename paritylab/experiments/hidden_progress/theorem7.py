@@ -18,6 +18,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -158,7 +159,7 @@ def violations(name: str, statement: str, rows: str, slack: str, printed: bool =
     count = lambda table: exactly((table.query(rows).eval(slack) < -1e-9).sum())
     reversed_bound = Null("a bound on the other side", lambda table: float((table.query(rows).eval(slack) > 0).sum()))
     if printed:
-        how = {"explanation": PRINTED, "tested_by": (name.replace("printed-", ""),)}
+        how: dict[str, Any] = {"explanation": PRINTED, "tested_by": (name.replace("printed-", ""),)}
         return Claim(name, statement, 0.0, Region(0, 0), count, null=reversed_bound, **how)
     return Claim(name, statement, None, Region(0, 0), count, theory=0.0, null=reversed_bound)
 

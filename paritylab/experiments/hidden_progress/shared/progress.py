@@ -8,7 +8,7 @@ seeds, step by step, is the noise band.
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -136,7 +136,7 @@ def leaves(case: Case, explanation: str = "", tested_by: tuple[str, ...] = ()) -
     text = "a relevant weight leaves the noise band for good long before the error drops"
     statement = f"{text}; the median of the one step as a fraction of the other"
     measure, null = lambda runs: median_within(runs.leaves, 1.0), Null("a weight that only its drop moves", 1)
-    how = {"null": null, "explanation": explanation, "tested_by": tested_by}
+    how: dict[str, Any] = {"null": null, "explanation": explanation, "tested_by": tested_by}
     return of_milestones(case)("leaves", statement, Region(high=0.75), measure, **how)
 
 
