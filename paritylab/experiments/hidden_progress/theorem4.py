@@ -77,7 +77,7 @@ class Settings:
 
 EXACT, SAMPLED, SHARES = (31, 51, 101, 201, 301, 501, 1001), (21, 31, 51, 101), (0.1, 0.2, 0.35, 0.6, 1.0, 1.8, 3.2)
 SETTINGS = {
-    "quick": Settings((31, 201), (21, 31), (0.1, 0.3, 1.0, 3.2), seeds=6, steps=4000),
+    "quick": Settings((31, 101), (21, 31), (0.1, 0.3, 1.0, 3.2), seeds=6, steps=4000),
     "paper": Settings(EXACT, SAMPLED, SHARES, seeds=10, steps=20_000, batch=64, higher=(101, 501), starts=4000),
 }
 
