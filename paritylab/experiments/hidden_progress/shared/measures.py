@@ -21,8 +21,17 @@ def median_within(values: ArrayLike, largest: float = math.inf) -> Measured:
 
 
 def slowdown(slow: np.ndarray, fast: np.ndarray) -> Measured:
-    """The median of some times over that of others of the same seeds; the interval is a bootstrap over seeds."""
-    quotient = lambda times: quantile(times[:, 0], 0.5) / quantile(times[:, 1], 0.5)
+    """The median of some times over that of others of the same seeds; the interval is a bootstrap over seeds.
+
+    Where most of the others never came nothing is known; of a resample in which both medians are infinite the first is.
+    """
+    if quantile(np.asarray(fast, float), 0.5) == math.inf:
+        return UNKNOWN
+
+    def quotient(times: np.ndarray) -> float:
+        above, below = (quantile(column, 0.5) for column in times.T)
+        return math.inf if above == math.inf else above / below
+
     return bootstrap(np.column_stack([slow, fast]), quotient)
 
 
