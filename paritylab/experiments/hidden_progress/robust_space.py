@@ -116,7 +116,8 @@ def thinned_grid() -> tuple[Place, ...]:
 def steps_of(setting: str, n: int, batch: int) -> int:
     """At most 50,000, and no more than a GPU makes in seconds for all runs of a place that do not learn."""
     units = max(units_of(setting, max(DEGREES)) or 1, 4)
-    return int(np.clip(10 ** round(math.log10(3e9 / (n * units * max(batch, 4))), 1), 1000, 50_000))
+    affordable = 10 ** round(math.log10(3e9 / (n * units * max(batch, 4))), 1)
+    return 10 * int(np.clip(affordable / 10, 100, 5000))  # validated every 10 steps
 
 
 QUICK_PLACES = (
