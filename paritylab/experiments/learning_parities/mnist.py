@@ -218,7 +218,9 @@ def claims(settings: Settings) -> Iterator[Claim]:
     if settings.epochs >= PAPER_EPOCHS:  # the paper's number is one after all of its epochs
         for name, model in (("k3/almost-80", NETWORK), ("k3/almost-80-keras", KERAS)):
             text = f"{three}, {model.words}: after {PAPER_EPOCHS} epochs it is at almost 80%"
-            why = {"explanation": SLOW_START, "tested_by": ("k3/almost-80-keras",)} if model is NETWORK else {}
+            why: dict[str, Any] = (
+                {"explanation": SLOW_START, "tested_by": ("k3/almost-80-keras",)} if model is NETWORK else {}
+            )
             measure = lambda data, model=model: mean(data.last[3][model.name])
             yield Claim(name, text, PAPER_ACCURACY, ALMOST, measure, null=CHANCE, **why)
     text = f"{three}: the ReLU network learns with Keras' defaults, too; test accuracy"

@@ -25,7 +25,7 @@ ball of radius 10, and the bound for any kernel. See `learning-parities/linear` 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -300,7 +300,7 @@ def of_frozen(case: Case) -> Iterator[Claim]:
         told = "it learns as well" if learns else "it does not learn"
         text = f"{words}, rate {rate:g} for {steps:,} steps: {told}; the fraction of seeds without a mistake"
         other = {"fast": "slow", "slow": "fast"}[kind] if easy else "both layers"
-        null = Null(f"{other}, not {kind}", lambda data, other=other: perfect(other)(data).value)
+        null = Null(f"{other}, not {kind}", value_of(perfect(other)))
         region = Region(low=0.9) if learns else Region(high=0.5)
         yield Claim(f"{name}/{kind}", text, None, region, perfect(kind), None, case.few, null)
         text = f"{words}, rate {rate:g} for {steps:,} steps: what online gradient descent promises, |u|^2 / (2 sum of "
@@ -308,7 +308,7 @@ def of_frozen(case: Case) -> Iterator[Claim]:
         region = Region(high=0.99) if learns else Region(low=1.0)
         null = Null("the zero function", 1.0) if learns else Null("a loss of 0", 0.0)
         promise = lambda data, rate=rate, steps=steps: median(promised(case, data, rate, steps))
-        why = {"explanation": LARGE, "tested_by": (f"{name}/slower-bound",)} if learns else {}
+        why: dict[str, Any] = {"explanation": LARGE, "tested_by": (f"{name}/slower-bound",)} if learns else {}
         yield Claim(f"{name}/{kind}-bound", text, None, region, promise, null=null, **why)
     if easy:
         rate, steps = case.frozen[-1]
@@ -318,6 +318,10 @@ def of_frozen(case: Case) -> Iterator[Claim]:
         slower = lambda data: median(promised(case, data, rate / 4, 4 * steps))
         region, null = Region(high=0.99), Null("the zero function", 1.0)
         yield Claim(f"{name}/slower-bound", text, None, region, slower, null=null)
+
+
+def value_of(measure: Callable[[Any], Measured]) -> Callable[[Any], float]:
+    return lambda data: measure(data).value
 
 
 def promised(case: Case, data: "Data", rate: float, steps: int) -> "pd.Series[float]":

@@ -104,8 +104,8 @@ def against(settings: Settings, name: str, confidence: int) -> Iterator[Claim]:
     yield Claim(f"unimpaired/{place}", words, None, Region(high=SIMILAR), impaired, null=null)
 
     def sooner(data: Curves) -> Measured:
-        times = (each(data).zero_epoch.to_numpy(float) for each in (free, confident))
-        return Measured(*log_rank(*times, horizon=min(settings.epochs, settings.beside)))
+        first, second = (each(data).zero_epoch.to_numpy(float) for each in (free, confident))
+        return Measured(*log_rank(first, second, horizon=min(settings.epochs, settings.beside)))
 
     statement = f"{where}: with beta = 0 the training error is 0 sooner than with beta = {name}; hazard ratio of the "
     statement += f"log-rank test over {min(settings.epochs, settings.beside):,} epochs"
