@@ -117,6 +117,29 @@ def one_step_learning(n: int, k: int, *, loss: float) -> Bound:
     return Bound(float(steps), "at most", sentence, source, assumptions, parts)
 
 
+def convex_descent(*, norm: float, gradient: float, steps: int) -> Bound:
+    """hidden-progress, Theorem 9: how far SGD on a convex loss stays above the best weights of a norm, on average.
+
+    From 0 with the rate M / (rho sqrt(T)), where M bounds the norm of the weights that it is compared with and rho that
+    of the gradients: the mean over the steps of the expected loss is at most the loss of those weights plus M rho /
+    sqrt(T).
+
+    >>> convex_descent(norm=2.0, gradient=5.0, steps=10_000).value
+    0.1
+    """
+    check_positive(norm=norm, gradient=gradient, steps=steps)
+    value = norm * gradient / math.sqrt(steps)
+    return Bound(
+        value,
+        "at most",
+        f"The mean over {number(steps)} steps of SGD of the expected loss is at most {number(value)} above that of any "
+        f"weights of norm {number(norm)}.",
+        "hidden-progress, Theorem 9",
+        (Assumption(f"gradients have norms of at most {number(gradient)}, and the loss is convex", True),),
+        (Part("rate", norm / (gradient * math.sqrt(steps))),),
+    )
+
+
 def time_near_chance(block: int, k: int, *, error: float = 0.49) -> Bound:
     """hidden-progress, Theorem 7, exactly: the share of its time that a disjoint PolyNet spends near chance.
 

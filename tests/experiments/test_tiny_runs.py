@@ -19,6 +19,10 @@ TINY = {
     "hidden-progress/fig5": {"starts": 1, "seeds": 2, "blocks": (50, 100), "steps": 400},
     "hidden-progress/fig12": {"draws": 20, "seeds": 2, "steps": 200},
     "hidden-progress/fig18": {"degrees": (1, 2, 3)},
+    "hidden-progress/statements": {
+        "embedding": 8, "heads": 1, "transformer_seeds": 2, "transformer_steps": 20, "n": 8, "seeds": 8, "steps": 100,
+        "networks": 50, "random_sizes": (4, 6), "drift_sizes": (5, 10, 20), "trials": 3, "most": 2**12,
+    },
     "learning-parities/lemmas": {
         "dimensions": (13, 101), "degrees": (3,), "neurons": 2, "separator_pairs": 500, "steps": 10,
     },

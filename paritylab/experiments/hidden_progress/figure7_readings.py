@@ -41,7 +41,7 @@ class Settings:
     steps: int
     cells: int
     """Of each family."""
-    longest: float
+    longest: int
     """Cells whose printed time is at most so long."""
     largest: int
     """Cells whose batch times width is at most so large."""
