@@ -40,6 +40,7 @@ from .shared.runs import (
     SymmetricTask,
     Target,
     Trained,
+    because,
     by_then,
     draw_errors,
     easier_half,
@@ -241,11 +242,6 @@ def what_is_left(panel: Panel, name: str) -> Iterator[Claim]:
     null = Null("the random start", lambda data: below(data, "sample_error", RANDOM, INVISIBLE).value)
     measure = lambda data: below(data, "sample_error", OURS, INVISIBLE)
     yield Claim(f"{name}/ours/invisible", statement, None, Region(low=0.9), measure, null=null)
-
-
-def because(explanation: str, *tested_by: str, unless: bool = False) -> dict[str, Any]:
-    """An explanation with its tests, as options of a claim; none where there is nothing to explain."""
-    return {} if unless else {"explanation": explanation, "tested_by": tested_by}
 
 
 def reading(panels: tuple[Panel, ...]) -> Claim:

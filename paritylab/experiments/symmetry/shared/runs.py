@@ -168,6 +168,11 @@ def without_error(rows: pd.DataFrame) -> Measured:
     return fraction(rows.zero_epoch < np.inf)
 
 
+def because(explanation: str, *tested_by: str, unless: bool = False) -> dict[str, Any]:
+    """An explanation with its tests, as options of a claim; none where there is nothing to explain."""
+    return {} if unless else {"explanation": explanation, "tested_by": tested_by}
+
+
 def by_then(rows: pd.DataFrame, epochs: int | float) -> Measured:
     """The fraction of seeds whose training error becomes 0 within so many epochs."""
     return fraction(rows.zero_epoch <= epochs)
