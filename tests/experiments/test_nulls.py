@@ -14,7 +14,6 @@ ROOM = 1e-3
 
 
 UNTESTED = (
-    *("hidden-progress/fig2-left", "hidden-progress/fig7", "hidden-progress/fig7-readings"),
     "hidden-progress/fig7-transformer",
     *("hidden-progress/fig10", "learning-parities/mnist", "learning-parities/separation", "symmetry/theory"),
     *("symmetry/fig2", "symmetry/fig5", "symmetry/fig6", "boolean-circuits/fig1", "boolean-circuits/recovery"),
