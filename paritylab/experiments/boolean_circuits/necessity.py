@@ -106,7 +106,7 @@ def plan(settings: Settings) -> Iterator[Plan | Call]:
     for part in range(4):
         each = settings.circuits // 4
         yield Call(random_circuits, {"first": part * each, "circuits": each}, seconds=3.0)
-    exact = {"layers": 2, "n": SQUARES_N, "k": SQUARES_K, "draws": settings.draws}
+    exact = {"layers": 3, "n": SQUARES_N, "k": SQUARES_K, "draws": settings.draws}
     yield Call(enumerated, exact, labels={"way": "gradient"}, seconds=1.0)
     bits = pl.Uniform(pl.Parity(SQUARES_N, support=range(SQUARES_K)))
     how: dict[str, Any] = {"rate": RATE, "batch": BATCH, "seeds": settings.squares, "steps": SQUARES_STEPS}
