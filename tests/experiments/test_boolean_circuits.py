@@ -238,7 +238,8 @@ def test_networks_keep_within_lemma_23_and_theorem_12():
 
 def test_sign_ranks_and_widths_stand_side_by_side():
     settings = shallow.SETTINGS["quick"]
-    rows = [{"part": "ranks", "function": name, "plain": 2 ** (half / 2), "weighted": 3.0, "above": 6.0, "rows": 2**half}
+    ranks = {"weighted": 3.0, "above": 6.0}
+    rows = [{"part": "ranks", "function": name, "plain": 2 ** (half / 2), "rows": 2**half, **ranks}
             for name, half in halves.FUNCTIONS.items()]  # fmt: skip
     rows += [{"part": "integer", **row} for row in halves.integer_networks(4, 3)]
     rows += [{"part": "tight", **row} for row in halves.tight_networks(6, 3)]

@@ -242,7 +242,7 @@ def draw_shallow(axis: Axes, data: Data, settings: Settings) -> None:
 
 def draw_sizes(axis: Axes, data: Data) -> None:
     sizes = np.array([2, 4, 8])
-    units = [float(data.of("population", m).units.iloc[0]) for m in sizes]
+    units = [float(data.of("population", m).units.iloc[0]) for m in sizes.tolist()]
     axis.plot(sizes, units, marker="o", label="deep network: units in all", **ink(0))
     axis.plot(sizes, sizes.astype(float) ** (2 * sizes) + 1, marker="s", label="sign-rank at most $m^{2m}+1$", **ink(1))
     axis.plot(sizes, sizes**3 - sizes, marker="^", label="sign-rank at least $m^3-m$", **ink(2))

@@ -128,7 +128,7 @@ def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
         right.errorbar(found.index, 100 * values, 100 * bars, fmt="so"[i] + "-", color=INKS[i], label=words, **style)
         chance = 100 * best / len(known.classes)
         right.axhline(chance, color=INKS[i], linewidth=0.8, linestyle=":", label=f"{words}, by chance")
-    names = {"xlabel": "side of the patch (pixels)", "ticks": settings.sides}
+    names: dict[str, Any] = {"xlabel": "side of the patch (pixels)", "ticks": settings.sides}
     dress(left, ylabel="bits beside a uniform guess", ylim=(-0.03, None), legend="upper left", size=8, **names)
     dress(right, ylabel="accuracy on test images (%)", ylim=(0, 100), legend="upper left", size=8, columns=2, **names)
     return shown(

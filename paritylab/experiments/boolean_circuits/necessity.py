@@ -83,8 +83,8 @@ def random_circuits(first: int, circuits: int) -> list[dict[str, object]]:
         drawn = random_product(DEPTH, number, chance)
         if drawn is None:
             continue
-        found = audit(drawn.target, drawn)
-        known.append(problem(drawn.target, drawn))
+        found = audit(*drawn)
+        known.append(problem(*drawn))
         holds, label = found.property_1 and found.property_2, abs(found.tables.label_mean)
         rows.append({"circuit": number, "slack": found.slack, "holds": holds, "label_mean": label})
     learned = pl.circuits.learn_circuits(

@@ -236,10 +236,9 @@ def case_claims(case: Case, held_at: int = 0) -> Iterator[Claim]:
     )
     measure = lambda table: bootstrap(by_multiple(table, case), size_of_most, resamples=500)
     region, null = within_factor(1.0, 1.5), Null("Theorem 4's size", lambda table: generosity(table, case))
-    if case.family == "biased parity" and case.depth == held_at:
-        why, tests = WIDE, (f"{case.name}/held/size", f"{case.name}/held/gain")
-    else:
-        why, tests = "", ()
+    controlled = case.family == "biased parity" and case.depth == held_at
+    tests = tuple(f"{case.name}/held/{name}" for name in ("size", "gain") if controlled)
+    why = WIDE if controlled else ""
     yield Claim(f"{case.name}/size", statement, None, region, measure, explanation=why, null=null, tested_by=tests)
 
 

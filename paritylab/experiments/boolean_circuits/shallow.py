@@ -218,10 +218,13 @@ def rank_claims() -> Iterator[Claim]:
         if function.startswith("inner"):
             words = f"Forster's bound of the inner product on n' = {half} bits is 2^(n'/2); the bound"
             yield plain(f"forster/{function.replace(' ', '-')}", function, words, 2 ** (half / 2))
-    for m in (1, 2):
+
+    def says_nothing(m: int) -> Claim:
         statement = f"Forster's plain bound of f_{m} says nothing, since different rows need a rank of 2; the bound"
-        measure, null = lambda data, m=m: exactly(data.ranks.plain[f"f_{m}"]), Null("different rows", 2.0)
-        yield Claim(f"f/m{m}/plain", statement, None, Region(1.0, 1.99), measure, null=null)
+        measure, null = lambda data: exactly(data.ranks.plain[f"f_{m}"]), Null("different rows", 2.0)
+        return Claim(f"f/m{m}/plain", statement, None, Region(1.0, 1.99), measure, null=null)
+
+    yield from map(says_nothing, (1, 2))
     statement = "weights improve the bound of f_2 to one that says something, above 2; the weighted bound"
     measure, null = lambda data: exactly(data.ranks.weighted["f_2"]), Null("the plain bound", 1.8927)
     yield Claim("f/m2/weighted", statement, None, Region(low=2.0), measure, null=null)

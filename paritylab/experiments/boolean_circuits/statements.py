@@ -77,15 +77,17 @@ def functions(n: int) -> dict[str, object]:
 
 def lemma3(circuits: int) -> list[dict[str, object]]:
     """Random circuits under product distributions, and under a mixture of one and its mirror image."""
-    chance, rows = np.random.default_rng(3), []
+    chance = np.random.default_rng(3)
+    rows: list[dict[str, object]] = []
     for number in range(circuits):
         drawn = random_product(2, number, chance)
         if drawn is None:
             continue
-        found = audit(drawn.target, drawn)
-        delta = min(found.slack_with_inputs, float(np.min(1 - np.abs(drawn.mean)) / 2))
-        mirror = pl.Mixture([drawn, pl.Product(drawn.target, -np.asarray(drawn.mean))], [0.5, 0.5])
-        mixed = audit(drawn.target, mirror).property_2
+        circuit, distribution = drawn
+        found, mean = audit(*drawn), np.asarray(distribution.mean)
+        delta = min(found.slack_with_inputs, float(np.min(1 - np.abs(mean)) / 2))
+        mirror = pl.Mixture([distribution, pl.Product(circuit, -mean)], [0.5, 0.5])
+        mixed = audit(circuit, mirror).property_2
         rows.append({"holds": delta > 0 and found.property_1, "independent": found.property_2, "mixed": mixed,
                      "over_bound": found.least_probability / (delta**2 / 4) if delta > 0 else math.nan})  # fmt: skip
     return rows
@@ -93,7 +95,8 @@ def lemma3(circuits: int) -> list[dict[str, object]]:
 
 def lemma5(circuits: int) -> list[dict[str, object]]:
     """Nodes of parity circuits that differ from the product below them, at random points."""
-    rows, points = [], 200
+    points = 200
+    rows: list[dict[str, object]] = []
     for number in range(circuits):
         chance = np.random.default_rng(number)
         n = 2 ** int(chance.integers(2, 7))
@@ -110,7 +113,7 @@ def lemma5(circuits: int) -> list[dict[str, object]]:
 
 def lemma8(circuits: int) -> list[dict[str, object]]:
     """How far correlations are from (2/3)^i under the generative distribution, and under uniform bits."""
-    rows = []
+    rows: list[dict[str, object]] = []
     for number in range(circuits):
         depth = 1 + number % 6
         circuit = pl.targets.random_circuit(2**depth, key=pl.root_key(number))
@@ -124,7 +127,7 @@ def lemma8(circuits: int) -> list[dict[str, object]]:
 
 def lemma9(circuits: int) -> list[dict[str, object]]:
     """The distance of Gamma_i(D^(i)) from D^(i - 1), and that of Gamma_i of uniform bits."""
-    rows = []
+    rows: list[dict[str, object]] = []
     for number in range(circuits):
         depth = 1 + number % 3
         circuit = pl.targets.random_circuit(2 ** (depth + 1), key=pl.root_key(number))
@@ -150,7 +153,7 @@ def bessel(networks: int) -> list[dict[str, object]]:
     x = np.asarray(cube(QUERIES_N), float)
     parities = np.stack([x[:, list(s)].prod(axis=1) for s in itertools.combinations(range(QUERIES_N), QUERIES_K)])
     laws = {"uniform": np.full(len(x), 1 / len(x)), "biased": np.where(x > 0, P, 1 - P).prod(axis=1)}
-    rows = []
+    rows: list[dict[str, object]] = []
     for seed in range(networks):
         chance, size = np.random.default_rng(seed), 1 / math.sqrt(QUERIES_N)
         weights = chance.uniform(-size, size, (UNITS, QUERIES_N + 1))
@@ -179,11 +182,7 @@ PARTS = {"lemma3": lemma3, "lemma5": lemma5, "lemma8": lemma8, "lemma9": lemma9}
 def claims(settings: Settings) -> Iterator[Claim]:
     """Exact but for the choice of circuits and networks."""
     part = lambda table, name: table[table.part == name]
-    for n in COUNTED:
-        count = pl.targets.count_of_functions(n)
-        statement = f"tree circuits on {n} inputs compute (2 6^n + 8) / 5 functions; the number counted"
-        measure = lambda table, n=n: exactly(counted(table)[n])
-        yield Claim(f"class/n{n}", statement, None, Region(count, count), measure, theory=count, null=IDENTITY)
+    yield from map(count_claim, COUNTED)
     statement = "so the class grows like 6^n; the factor per input from n = 4 to 8"
     measure = lambda table: exactly((counted(table)[8] / counted(table)[4]) ** 0.25)
     null = Null("all Boolean functions", 2.0**60)
@@ -203,6 +202,12 @@ def claims(settings: Settings) -> Iterator[Claim]:
     )
     null = Null("any power of n", 0.0)
     yield Claim("queries/growth", statement, None, Region(low=0.5), lambda _: exactly(growth()), null=null)
+
+
+def count_claim(n: int) -> Claim:
+    count, measure = pl.targets.count_of_functions(n), lambda table: exactly(counted(table)[n])
+    statement = f"tree circuits on {n} inputs compute (2 6^n + 8) / 5 functions; the number counted"
+    return Claim(f"class/n{n}", statement, None, Region(count, count), measure, theory=count, null=IDENTITY)
 
 
 def lemma_claims(of: str) -> Iterator[Claim]:

@@ -44,8 +44,8 @@ LEAST_HINGE = {21: 0.8, 25: 0.95, 51: 0.95}
 """What is claimed of every network's certificate."""
 SMALL_OUTPUTS = (
     "Unexplained: two of the 84 networks prove 0.363: 8,192 units of ReLU and of ReLU6 from the Gaussian start with "
-    "the least rate. Their weights allow a correlation of 0.076, which proves a hinge loss of 0.92; but their outputs are "
-    "small, E|N| = 0.28, and Z1 divides by that. No run with larger outputs tests it."
+    "the least rate. Their weights allow a correlation of 0.076, which proves a hinge loss of 0.92; but their outputs "
+    "are small, E|N| = 0.28, and Z1 divides by that. No run with larger outputs tests it."
 )
 MARKS = "os^D"
 NOTHING = Null("nothing proven", 0.0)

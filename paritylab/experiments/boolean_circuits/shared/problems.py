@@ -77,7 +77,7 @@ LEAST_SLACK = 0.02
 """The least Delta of the circuits on which Theorem 2 is tried: a sample's size goes like its inverse square."""
 
 
-def random_product(depth: int, key: int, chance: np.random.Generator) -> pl.Product | None:
+def random_product(depth: int, key: int, chance: np.random.Generator) -> tuple[pl.TreeCircuit, pl.Product] | None:
     """A random circuit of gates that depend on both inputs under a random product distribution; None if constant."""
     circuit = pl.targets.random_circuit(2**depth, BOTH, key=pl.root_key(key))
     mean = chance.uniform(-0.8, 0.8, circuit.n)
@@ -88,7 +88,7 @@ def random_product(depth: int, key: int, chance: np.random.Generator) -> pl.Prod
         tables = np.asarray(circuit.tables).copy()
         tables[0] *= -1
         circuit = pl.TreeCircuit(circuit.n, tables)
-    return pl.Product(circuit, mean)
+    return circuit, pl.Product(circuit, mean)
 
 
 def product_circuit(depth: int, seed: int) -> Problem:
@@ -97,9 +97,9 @@ def product_circuit(depth: int, seed: int) -> Problem:
     while True:
         drawn = random_product(depth, int(chance.integers(2**31)), chance)
         if drawn is not None:
-            found = audit(drawn.target, drawn)
+            found = audit(*drawn)
             if found.property_1 and found.property_2 and found.slack >= LEAST_SLACK:
-                return problem(drawn.target, drawn)
+                return problem(*drawn)
 
 
 def razborov_sherstov(depth: int, seed: int) -> Problem:
