@@ -251,4 +251,4 @@ def draw_transition(axis: Axes, last: pd.DataFrame, settings: Settings) -> None:
         style = {"marker": "o", "markersize": 4, "capsize": 2, "linewidth": 1.2, "elinewidth": 0.7, **ink(i)}
         axis.errorbar(probabilities, values, bars, label=f"k = {k}", **style)
     axis.set(xlabel="p = P[a bit is 1]", ylabel=f"seeds with accuracy ≥ {LEARNED:.0%}", ylim=(-0.05, 1.05))
-    dress(axis, title=f"after {settings.steps:,} steps (bars: 95%)", legend="center left", size=8)
+    dress(axis, title=f"after {settings.steps:,} steps (bars: 95%)", legend="lower right", size=8)

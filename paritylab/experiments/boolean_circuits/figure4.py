@@ -131,6 +131,6 @@ def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
     names: dict[str, Any] = {"xlabel": "side of the patch (pixels)", "ticks": settings.sides}
     dress(left, ylabel="bits beside a uniform guess", ylim=(-0.03, None), legend="upper left", size=8, **names)
     dress(right, ylabel="accuracy on test images (%)", ylim=(0, 100), legend="upper left", size=8, columns=2, **names)
-    return shown(
-        "figure4", figure, f"The class of an image from one random patch, {settings.steps:,} steps; {known.name}"
-    )
+    left.set_title(f"{settings.steps:,} steps")
+    right.set_title(known.name)
+    return shown("figure4", figure, "The class of an image from one random patch")
