@@ -18,15 +18,10 @@ def echo(value: Any) -> str:
     >>> echo("x"), echo("x" * 100)[-6:], len(echo("x" * 100))
     ("'x'", 'xxx...', 80)
     """
-    if _beyond_printing(value):
+    if isinstance(value, int) and value.bit_length() > 4 * LONGEST_ECHO:  # Python writes no more than some digits
         return f"a whole number of {value.bit_length()} bits"
     text = " ".join((str if hasattr(value, "dtype") else repr)(value).split())  # an array as its numbers
     return text if len(text) <= LONGEST_ECHO else f"{text[: LONGEST_ECHO - 3]}..."
-
-
-def _beyond_printing(value: Any) -> bool:
-    """Python writes no whole number of more than some thousand digits."""
-    return isinstance(value, int) and value.bit_length() > 4 * LONGEST_ECHO
 
 
 def check_whole(name: str, value: Any, least: int | None = None, most: int | None = None, what: str = "") -> None:

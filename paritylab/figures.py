@@ -90,8 +90,7 @@ def _drawn(figure: Figure, kind: str) -> bytes:
 
 def plot_runs(runs: "Runs") -> Figure:
     """Recorded errors or losses over steps, one thin line a run; without records, the fraction that learned."""
-    figure, axes = panels(1, 1, width=5.0, height=3.2)
-    axis: Axes = axes[0, 0]
+    figure, axis = one_panel(5.0, 3.2)
     names = [name for name in runs.columns if name != "seed"]
     points = list(zip(*(runs.columns[name].tolist() for name in names), strict=True))
     labels = {point: ", ".join(f"{name} {value}" for name, value in zip(names, point, strict=True)) for point in points}
@@ -110,12 +109,9 @@ def _draw_curves(axis: Axes, runs: "Runs", points: list[Any], labels: dict[Any, 
     known = ("validation_error", "fresh_error", "sample_error", "fresh_loss", "progress")
     name = next(name for name in known if name in curves)
     for i, point in enumerate(dict.fromkeys(points)):
-        first = True
-        for run in np.flatnonzero([each == point for each in points]):
-            rows = curves[curves.run == run]
-            label = labels[point] if first else None
+        for count, run in enumerate(np.flatnonzero([each == point for each in points])):
+            rows, label = curves[curves.run == run], None if count else labels[point]
             axis.plot(rows.step, rows[name], label=label, linewidth=0.8, alpha=0.7, **ink(i))
-            first = False
     axis.set_ylabel(name.replace("_", " "))
     axis.set_ylim(bottom=0)
 
@@ -139,19 +135,18 @@ def _draw_fractions(axis: Axes, runs: "Runs", points: list[Any], labels: dict[An
 
 def plot_bars(heights: np.ndarray, label: str, title: str, log: bool = False) -> Figure:
     """One bar per Fourier level, or per gate."""
-    figure, axes = panels(1, 1, width=4.5, height=2.6)
-    axes[0, 0].bar(range(len(heights)), heights, color=INKS[0])
-    axes[0, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes[0, 0].set(xlabel="level" if label != "|c|" else "gate", ylabel=label, title=title)
+    figure, axis = one_panel(4.5, 2.6)
+    axis.bar(range(len(heights)), heights, color=INKS[0])
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axis.set(xlabel="level" if label != "|c|" else "gate", ylabel=label, title=title)
     if log:
-        axes[0, 0].set_yscale("log")
+        axis.set_yscale("log")
     return figure
 
 
 def plot_gradient(gradient: np.ndarray, k: int, title: str) -> Figure:
     """Relevant coordinates stand out, or not."""
-    figure, axes = panels(1, 1, width=4.5, height=2.6)
-    axis = axes[0, 0]
+    figure, axis = one_panel(4.5, 2.6)
     axis.plot(range(k), abs(gradient[:k]), "o", color=INKS[1], label="relevant")
     axis.plot(range(k, len(gradient)), abs(gradient[k:]), ".", color=INKS[0], markersize=3, label="others")
     axis.set(xlabel="coordinate", ylabel="|population gradient|", title=title)
@@ -161,13 +156,14 @@ def plot_gradient(gradient: np.ndarray, k: int, title: str) -> Figure:
 
 def plot_margins(rows: list[dict[str, Any]], target: str) -> Figure:
     """Exact margins over n, beside those of an explicit separator."""
-    figure, axes = panels(1, 1, width=4.5, height=2.6)
+    figure, axis = one_panel(4.5, 2.6)
+    sizes = [row["n"] for row in rows]
     for i, (key, label) in enumerate((("margin", "maximal"), ("explicit", "explicit separator"))):
-        axes[0, 0].loglog([row["n"] for row in rows], [row[key] for row in rows], label=label, marker="o", **ink(i))
-    axes[0, 0].set(xlabel="n", ylabel="margin", title=f"{target} at the symmetric initialization")
-    axes[0, 0].set_xticks([row["n"] for row in rows], [str(row["n"]) for row in rows])
-    axes[0, 0].minorticks_off()
-    axes[0, 0].legend()
+        axis.loglog(sizes, [row[key] for row in rows], label=label, marker="o", **ink(i))
+    axis.set(xlabel="n", ylabel="margin", title=f"{target} at the symmetric initialization")
+    axis.set_xticks(sizes, map(str, sizes))
+    axis.minorticks_off()
+    axis.legend()
     return figure
 
 
@@ -189,31 +185,20 @@ def plot_circuit(circuit: "TreeCircuit", values: np.ndarray, label: str) -> Figu
         )
     named = circuit.n <= NAMED_INPUTS
     width = float(np.clip(0.62 * circuit.n, 4, 14)) if named else 10.0
-    figure, axes = panels(1, 1, width=width, height=0.75 * circuit.depth + 1.2)
-    axis: Axes = axes[0, 0]
+    figure, axis = one_panel(width, 0.75 * circuit.depth + 1.2)
     place = lambda level, j: ((j + 0.5) * circuit.n / 2**level, -level)
     for level in range(1, circuit.depth + 1):
         for j in range(2**level):
             (x, y), (above_x, above_y) = place(level, j), place(level - 1, j // 2)
             axis.plot([x, above_x], [y, above_y], color="0.7", linewidth=0.8 if named else 0.3, zorder=1)
     spots = [place(level, j) for level in range(circuit.depth) for j in range(2**level)]
-    dots = axis.scatter(
-        [x for x, _ in spots],
-        [y for _, y in spots],
-        c=shades,
-        cmap="YlGnBu",
-        vmin=0,
-        vmax=1,
-        s=640 if named else 20,
-        edgecolors="0.3",
-        zorder=2,
-    )
+    look: dict[str, Any] = {"cmap": "YlGnBu", "vmin": 0, "vmax": 1, "edgecolors": "0.3", "zorder": 2}
+    across, down = zip(*spots, strict=True)
+    dots = axis.scatter(across, down, c=shades, s=640 if named else 20, **look)
     if named:
+        look = {"ha": "center", "va": "center", "fontsize": 5.5, "zorder": 3}
         for (x, y), name, shade in zip(spots, circuit.gates, shades, strict=True):
-            ink_of_name = "white" if shade > 0.6 else "black"
-            axis.text(
-                x, y, name.replace("_", "\n"), ha="center", va="center", fontsize=5.5, color=ink_of_name, zorder=3
-            )
+            axis.text(x, y, name.replace("_", "\n"), color="white" if shade > 0.6 else "black", **look)
         for j in range(circuit.n):
             axis.text(j + 0.5, -circuit.depth - 0.08, f"x{j}", ha="center", va="top", fontsize=7)
     axis.set_xlim(0, circuit.n)

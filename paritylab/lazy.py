@@ -13,7 +13,10 @@ def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable
 
     Type checkers and editors read the stub themselves, so that nobody lists a name twice.
     """
-    homes = _homes(ast.parse(Path(file).with_suffix(".pyi").read_text()))
+    lines = ast.parse(Path(file).with_suffix(".pyi").read_text()).body
+    imports = [line for line in lines if isinstance(line, ast.ImportFrom) and line.level == 1]
+    # The module of each name; of a subpackage, which is a module itself, none.
+    homes = {alias.name: line.module or "" for line in imports for alias in line.names}
 
     def load(name: str) -> Any:
         if name not in homes:
@@ -24,9 +27,3 @@ def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable
         return value
 
     return load, lambda: sorted(homes), [*homes]
-
-
-def _homes(stub: ast.Module) -> dict[str, str]:
-    """The module of each name; of a subpackage, which is a module itself, none."""
-    imports = [line for line in stub.body if isinstance(line, ast.ImportFrom) and line.level == 1]
-    return {alias.name: line.module or "" for line in imports for alias in line.names}

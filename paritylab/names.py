@@ -30,15 +30,12 @@ def plan_from_names(names: Mapping[str, Any], labels: Mapping[str, Any] | None =
         raise ValueError(f"--noise is a probability between 0 and 1, got {names['noise']}.")
     if isinstance(seeds, int) and seeds < 1:
         raise ValueError(f"--seeds takes a number of seeds of at least 1, got {seeds}.")
-    passed_on = (
-        *("rate", "batch", "decay", "sample", "seeds", "steps", "every", "validation", "float64"),
-        *("loss", "optimizer"),
-    )
+    made_of = ("target", "n", "k", "support", "noise", "network", "width", "init")  # the task and the network
     made = plan(
         _made(make_task, names["target"], names["n"], k, _plain(support), names["noise"]),
         _made(make_network, names["network"], k, _plain(names["width"]), names["init"]),
         labels={name: str(value) if isinstance(value, list) else value for name, value in (labels or {}).items()},
-        **{name: names[name] for name in passed_on},
+        **{name: names[name] for name in TRAIN_DEFAULTS if name not in made_of},
     )
     return made, k
 

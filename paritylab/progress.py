@@ -1,5 +1,6 @@
 """Progress bars, on standard error, where a person watches: in a terminal or a notebook."""
 
+import functools
 import importlib.util
 import sys
 import time
@@ -53,16 +54,13 @@ def counted(things: Sequence[Thing], words: str) -> Iterator[Thing]:
 @contextmanager
 def progress_bar(quiet: bool = False) -> Iterator[Callable[[Status], None] | None]:
     """A bar for runs that are trained here; the estimate is the longest it can take."""
-    if quiet or not watched():
-        yield None
-        return
-    with bar("{task.fields[learned]} learned", "{task.fields[left]}") as (progress, task):
+    with bar(quiet, "{task.fields[learned]} learned", "{task.fields[left]}") as update:
 
         def watch(status: Status) -> None:
             left = f"at most {duration(status.seconds_left)} left"
-            progress.update(task, completed=status.finished, total=status.runs, learned=status.learned, left=left)
+            update(completed=status.finished, total=status.runs, learned=status.learned, left=left)
 
-        yield watch
+        yield watch if update else None
 
 
 @contextmanager
@@ -71,10 +69,7 @@ def sweep_bar(quiet: bool = False, words: Callable[[], str] = str) -> Iterator[C
 
     `words` says what is to be added to the estimate.
     """
-    if quiet or not watched():
-        yield None
-        return
-    with bar("{task.fields[left]}") as (progress, task):
+    with bar(quiet, "{task.fields[left]}") as update:
 
         def watch(status: SweepStatus) -> None:
             known = status.seconds_left == status.seconds_left
@@ -82,20 +77,23 @@ def sweep_bar(quiet: bool = False, words: Callable[[], str] = str) -> Iterator[C
             if status.waiting:
                 left = f"waiting for {status.waiting} runs of another process"
             failed = f", {status.failed} jobs failed" if status.failed else ""
-            progress.update(task, completed=status.runs_done, total=status.runs, left=left + words() + failed)
+            update(completed=status.runs_done, total=status.runs, left=left + words() + failed)
 
-        yield watch
+        yield watch if update else None
 
 
 @contextmanager
-def bar(*texts: str) -> Iterator[tuple[Any, Any]]:
-    """A bar of runs with further texts."""
+def bar(quiet: bool, *texts: str) -> Iterator[Any]:
+    """What redraws a bar of runs with further texts; None if it is quiet, or nobody watches."""
+    if quiet or not watched():
+        yield None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bar, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), *map(TextColumn, texts))
     with Bar(*columns, console=Console(stderr=True), transient=True) as progress:
-        yield progress, progress.add_task("runs", total=None, learned=0, left="compiling")
+        yield functools.partial(progress.update, progress.add_task("runs", total=None, learned=0, left="compiling"))
 
 
 def duration(seconds: int | float) -> str:

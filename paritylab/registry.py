@@ -222,6 +222,7 @@ BOUNDS = {
     "two-layer-sizes": ("upper:two_layer_sizes", "sizes that suffice for that loss"),
     "one-step": ("upper:one_step_learning", "one large step, then the second layer, on k-parities"),
     "near-chance": ("upper:time_near_chance", "share of the time that a disjoint PolyNet stays near chance"),
+    "convex-descent": ("upper:convex_descent", "how far SGD on a convex loss is above the best weights"),
     "polynet": ("upper:polynet_steps", "steps of a disjoint PolyNet on a k-parity"),
     "circuit": ("upper:layerwise_circuit", "layerwise training of tree circuits"),
     "circuit-product": ("upper:layerwise_circuit_product", "the same under product distributions"),

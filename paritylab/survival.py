@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Num
 
 from .statistics import Interval
 
+Steps = Float[np.ndarray, " steps"]
 ROUNDING = 1e-9
 """A product of quotients such as 9/10 is off by some 1e-16 for each of its factors."""
 
@@ -23,10 +24,10 @@ class Survival(NamedTuple):
     1 - learned / at_risk (Kaplan and Meier 1958).
     """
 
-    step: Float[np.ndarray, " steps"]
+    step: Steps
     at_risk: Num[np.ndarray, " steps"]
     learned: Num[np.ndarray, " steps"]
-    share: Float[np.ndarray, " steps"]
+    share: Steps
 
 
 class CensoredTimes(NamedTuple):
@@ -53,12 +54,8 @@ class CensoredTimes(NamedTuple):
         learned = np.bincount(place, weights=self.learned, minlength=len(steps)).astype(int)
         at_risk = ended[::-1].cumsum()[::-1]
         seen = np.isfinite(steps) & (steps > 0)
-        return Survival(
-            steps[seen].astype(float),
-            at_risk[seen],
-            learned[seen],
-            np.cumprod(1 - learned[seen] / at_risk[seen]),
-        )
+        steps, at_risk, learned = steps[seen].astype(float), at_risk[seen], learned[seen]
+        return Survival(steps, at_risk, learned, np.cumprod(1 - learned / at_risk))
 
     def quantile(self, q: float) -> float:
         """The first step by which a share of at least q of the runs has learned; infinite if it is never reached."""
@@ -106,9 +103,7 @@ def _product(
     return np.concatenate([one, np.cumprod(first)]), np.concatenate([one, np.cumprod(second)])
 
 
-def _beta(
-    mean: Float[np.ndarray, " steps"], square: Float[np.ndarray, " steps"]
-) -> tuple[Float[np.ndarray, " steps"], Float[np.ndarray, " steps"]]:
+def _beta(mean: Steps, square: Steps) -> tuple[Steps, Steps]:
     """The beta distribution with these moments; exactly the product's where nothing is censored."""
     with np.errstate(divide="ignore", invalid="ignore"):  # a product of none is 1, and no beta variable
         size = (mean - square) / (square - mean**2)

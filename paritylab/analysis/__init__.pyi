@@ -1,3 +1,7 @@
+from .elimination import (
+    Eliminated as Eliminated,
+    parity_by_elimination as parity_by_elimination,
+)
 from .first_steps.exact import (
     FirstStep as FirstStep,
     first_correlations as first_correlations,

@@ -1,5 +1,6 @@
 """The workload in JAX: hand-written `vmap` and `scan`, and the engine of the lab."""
 
+import functools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -96,26 +97,19 @@ def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
     return timed
 
 
-def engine(case: Case, *, validate: bool) -> Callable[[], Timed]:
+def engine(case: Case, *, validate: bool) -> tuple[Callable[[], Timed], int]:
     """The lab's engine with more runs than it can finish, stopped after a while; counts the steps that runs took.
 
-    Runs that learn are replaced by others, as in any use of it.
+    Runs that learn are replaced by others, as in any use of it. Also the number of lanes that the lab chooses for this
+    shape.
     """
-    task = pl.Uniform(pl.Parity(case.n, range(case.k)))
+    of_shape = functools.partial(
+        plan, pl.Uniform(pl.Parity(case.n, range(case.k))), pl.MLP(case.width), batch=case.batch
+    )
+    lanes = of_shape(seeds=1, steps=100).ensemble.program.lanes
     options: dict[str, Any] = {"every": EVERY} if validate else {"validation": 0, "every": 500}
     seconds = VALIDATED_SECONDS if validate else ENGINE_SECONDS
-    lanes = engine_lanes(case)
-    ready = plan(
-        task,
-        pl.MLP(case.width),
-        rate=case.rate,
-        batch=case.batch,
-        seeds=200 * lanes,
-        steps=100_000,
-        lanes=lanes,
-        **options,
-    )
-
+    ready = of_shape(rate=case.rate, seeds=200 * lanes, steps=100_000, lanes=lanes, **options)
     work_through(ready.ensemble, seconds=0)  # compiles
 
     def timed() -> Timed:
@@ -123,10 +117,4 @@ def engine(case: Case, *, validate: bool) -> Callable[[], Timed]:
         collected = work_through(ready.ensemble, seconds=seconds)
         return Timed(time.perf_counter() - begun, int(np.sum(collected.step, dtype=np.int64)))
 
-    return timed
-
-
-def engine_lanes(case: Case) -> int:
-    """The number of lanes that the lab chooses for this shape."""
-    made = plan(pl.Uniform(pl.Parity(case.n, range(case.k))), pl.MLP(case.width), batch=case.batch, seeds=1, steps=100)
-    return made.ensemble.program.lanes
+    return timed, lanes

@@ -4,12 +4,14 @@ The engines take turns, round by round, so that a slower machine slows all of th
 median round counts. Every engine draws its own data inside the measured time.
 """
 
+import contextlib
 import importlib.util
 import os
 import platform
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -17,7 +19,7 @@ import numpy as np
 
 from ..manifest import manifest
 from .cases import CASES as CASES, Case, Timed
-from .jax_engines import engine, engine_lanes, plain, plain_models
+from .jax_engines import engine, plain, plain_models
 
 SECONDS = 0.8
 """The duration of one measurement of an alternative, within a factor of two."""
@@ -36,9 +38,7 @@ def engines(case: Case) -> dict[str, tuple[Engine, int]]:
         found["torch vmap"] = _of_one_length(torch_engines.vmap(case)), 128
     found["plain jax"] = _of_one_length(plain(case, validate=False)), plain_models(case, validate=False)
     found["plain jax, validated"] = _of_one_length(plain(case, validate=True)), plain_models(case, validate=True)
-    found["paritylab"] = engine(case, validate=False), engine_lanes(case)
-    found["paritylab, validated"] = engine(case, validate=True), engine_lanes(case)
-    return found
+    return found | {"paritylab": engine(case, validate=False), "paritylab, validated": engine(case, validate=True)}
 
 
 def measure(cases: list[Case], rounds: int, say: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -97,22 +97,15 @@ def sgemm(size: int = 2048) -> float:
 
 def machine() -> dict[str, Any]:
     """The machine and the versions of its software."""
-    processor = next(
-        (line.split(":")[1].strip() for line in _cpuinfo() if line.startswith("model name")), platform.machine()
-    )
+    models: list[str] = []
+    with contextlib.suppress(OSError):  # not Linux
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        models = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     return {
         **manifest(),
         "date": time.strftime("%Y-%m-%d"),
-        "processor": processor,
+        "processor": models[0] if models else platform.machine(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "devices": len(jax.devices()),
         "sgemm_gflops": round(sgemm() / 1e9, 1),
     }
-
-
-def _cpuinfo() -> list[str]:
-    try:
-        with open("/proc/cpuinfo") as file:
-            return file.readlines()
-    except OSError:
-        return []

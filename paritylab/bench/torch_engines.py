@@ -12,11 +12,6 @@ def _device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def _wait() -> None:
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-
-
 def _parameters(case: Case, *models: int) -> list[torch.Tensor]:
     shapes = [((case.width, case.n), case.n), ((case.width,), case.n), ((case.width,), case.width), ((), case.width)]
     return [(torch.rand((*models, *shape), device=_device()) * 2 - 1) * fan_in**-0.5 for shape, fan_in in shapes]
@@ -33,22 +28,32 @@ def _loss(parameters: list[torch.Tensor], x: torch.Tensor, y: torch.Tensor) -> t
     return torch.relu(1 - y * out).mean()
 
 
+def _timed(step: Callable[[], None], models: int) -> Callable[[int], Timed]:
+    """A measurement of so many steps of some models, after ten to warm up."""
+
+    def run(steps: int) -> Timed:
+        begun = time.perf_counter()
+        for _ in range(steps):
+            step()
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+        return Timed(time.perf_counter() - begun, steps * models)
+
+    run(10)
+    return run
+
+
 def loop(case: Case) -> Callable[[int], Timed]:
     """The usual loop: one model, autograd, an optimizer."""
     parameters = [each.requires_grad_() for each in _parameters(case)]
     optimizer = torch.optim.SGD(parameters, lr=case.rate)
 
-    def run(steps: int) -> Timed:
-        begun = time.perf_counter()
-        for _ in range(steps):
-            optimizer.zero_grad()
-            _loss(parameters, *_batch(case)).backward()
-            optimizer.step()
-        _wait()
-        return Timed(time.perf_counter() - begun, steps)
+    def step() -> None:
+        optimizer.zero_grad()
+        _loss(parameters, *_batch(case)).backward()
+        optimizer.step()
 
-    run(10)
-    return run
+    return _timed(step, 1)
 
 
 def vmap(case: Case, models: int = 128) -> Callable[[int], Timed]:
@@ -56,14 +61,9 @@ def vmap(case: Case, models: int = 128) -> Callable[[int], Timed]:
     parameters = _parameters(case, models)
     gradient = torch.func.vmap(torch.func.grad(_loss))
 
-    def run(steps: int) -> Timed:
-        begun = time.perf_counter()
-        for _ in range(steps):
-            gradients = gradient(parameters, *_batch(case, models))
-            for parameter, change in zip(parameters, gradients, strict=True):
-                parameter.sub_(change, alpha=case.rate)
-        _wait()
-        return Timed(time.perf_counter() - begun, steps * models)
+    def step() -> None:
+        gradients = gradient(parameters, *_batch(case, models))
+        for parameter, change in zip(parameters, gradients, strict=True):
+            parameter.sub_(change, alpha=case.rate)
 
-    run(10)
-    return run
+    return _timed(step, models)

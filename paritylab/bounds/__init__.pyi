@@ -70,6 +70,7 @@ from .unit_search import (
     search_unit as search_unit,
 )
 from .upper import (
+    convex_descent as convex_descent,
     layerwise_circuit as layerwise_circuit,
     layerwise_circuit_product as layerwise_circuit_product,
     one_step_learning as one_step_learning,

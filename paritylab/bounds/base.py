@@ -89,6 +89,11 @@ def as_float(value: int | float) -> float:
         return math.inf
 
 
+def parts_of(**values: int | float) -> tuple[Part, ...]:
+    """Parts by their names."""
+    return tuple(Part(name, float(value)) for name, value in values.items())
+
+
 WHOLE = ("n", "k", "m", "half", "rank")
 """Arguments that must be integers."""
 

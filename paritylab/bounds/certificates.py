@@ -18,7 +18,7 @@ from ..networks.base import outputs
 from ..networks.mlp import FeedForward
 from ..targets import GateProduct
 from ..training import AbstractRecord, Snapshot
-from .discrepancy import ROUNDED_UP, best_unit_bounds, sigmoid_integrals
+from .discrepancy import ROUNDED_UP, Each, Halves, best_unit_bounds, sigmoid_integrals
 
 CERTIFICATE_STREAM = 5
 MOMENTS = ("bound", "correlation", "mean_size", "mean_square")
@@ -78,12 +78,7 @@ def correlation_bound(network: FeedForward) -> Float[Array, ""]:
     return constant + jnp.sum(jnp.abs(network.output.weight) * units)
 
 
-def activation_bounds(
-    activation: Activation,
-    left: Float[Array, "units half"],
-    right: Float[Array, "units half"],
-    bias: Float[Array, " units"],
-) -> Float[Array, " units"]:
+def activation_bounds(activation: Activation, left: Halves, right: Halves, bias: Each) -> Each:
     """A bound on |E[F phi(t)]| for each unit, t = <w, x> + <v, z> + b: phi is an integral or a sum of products.
 
     - ReLU6 is clip(t, 0, 6), an integral of smaller rectangles than a ReLU.

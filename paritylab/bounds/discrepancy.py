@@ -29,6 +29,12 @@ UNITS_TOGETHER = 64
 ROUNDED_UP = 1.001
 
 
+Halves = Float[Array, "units half"]
+"""The weights of units on one half of the bits."""
+Each = Float[Array, " units"]
+"""A number for each unit."""
+
+
 class UnitBounds(NamedTuple):
     """Three bounds on |E[F relu(<w, x> + <v, z> + b)]|, one entry for each unit."""
 
@@ -72,12 +78,7 @@ def unit_bounds(
     return UnitBounds(shrink * np.maximum(sums + bias, 0), shrink * tails, shrink * norms + mirrored)
 
 
-def best_unit_bounds(
-    left: Float[Array, "units half"],
-    right: Float[Array, "units half"],
-    bias: Float[Array, " units"],
-    ceiling: int | float = math.inf,
-) -> Float[Array, " units"]:
+def best_unit_bounds(left: Halves, right: Halves, bias: Each, ceiling: int | float = math.inf) -> Each:
     """`unit_bounds(...).best` in JAX, with lattices for halves of any size: for networks under training.
 
     With a ceiling the units are clip(t, 0, ceiling), which is a ReLU's integral with the smaller rectangles
@@ -108,12 +109,8 @@ def unit_correlation(left: Float[np.ndarray, " half"], right: Float[np.ndarray, 
     forms = unit_bounds(left[None], right[None], np.array([float(bias)]))
     place = int(np.argmin([form[0] for form in forms]))
     value = float(forms[place][0])
-    return Bound(
-        value,
-        "at most",
-        f"This unit correlates with every product of {len(left)} gates by at most {number(value)}.",
-        f"depth-separation, Lemma 2 (B{place + 1})",
-    )
+    sentence = f"This unit correlates with every product of {len(left)} gates by at most {number(value)}."
+    return Bound(value, "at most", sentence, f"depth-separation, Lemma 2 (B{place + 1})")
 
 
 def threshold_correlation(half: int) -> Bound:
@@ -127,12 +124,8 @@ def threshold_correlation(half: int) -> Bound:
     """
     check_positive(half=half)
     value = (half + 1) * 2.0 ** (-half / 2)
-    return Bound(
-        value,
-        "at most",
-        f"No threshold unit correlates with a product of {half} gates by more than {number(value)}.",
-        "depth-separation, Lemma 3",
-    )
+    sentence = f"No threshold unit correlates with a product of {half} gates by more than {number(value)}."
+    return Bound(value, "at most", sentence, "depth-separation, Lemma 3")
 
 
 def variation_correlation(half: int, *, variation: int | float, start: int | float = 0.0) -> Bound:
@@ -145,13 +138,11 @@ def variation_correlation(half: int, *, variation: int | float, start: int | flo
     """
     check_positive(half=half, variation=variation)
     value = variation * threshold_correlation(half).value + 2.0**-half * abs(start)
-    return Bound(
-        value,
-        "at most",
+    sentence = (
         f"No unit with an activation of variation {number(variation)} correlates with a product of {half} gates by "
-        f"more than {number(value)}.",
-        "depth-separation, Lemma 3",
+        f"more than {number(value)}."
     )
+    return Bound(value, "at most", sentence, "depth-separation, Lemma 3")
 
 
 def hard_tanh_correlation(half: int, *, radius: int | float) -> Bound:
@@ -162,13 +153,11 @@ def hard_tanh_correlation(half: int, *, radius: int | float) -> Bound:
     """
     check_positive(half=half, radius=radius)
     value = 2 * min(half + 1, radius) * 2.0 ** (-half / 2) + 2.0**-half
-    return Bound(
-        value,
-        "at most",
+    sentence = (
         f"No hard-tanh unit of radius {number(radius)} correlates with a product of {half} gates by more than "
-        f"{number(value)}.",
-        "depth-separation, Lemma 3",
+        f"{number(value)}."
     )
+    return Bound(value, "at most", sentence, "depth-separation, Lemma 3")
 
 
 def _sums(weights: Float[np.ndarray, " half"]) -> Float[np.ndarray, " points"]:
@@ -191,12 +180,7 @@ def _integral_of_tails(left: np.ndarray, right: np.ndarray, bias: float) -> floa
 
 
 @functools.partial(jax.jit, static_argnames="ceiling")
-def tail_integrals(
-    left: Float[Array, "units half"],
-    right: Float[Array, "units half"],
-    bias: Float[Array, " units"],
-    ceiling: int | float = math.inf,
-) -> Float[Array, " units"]:
+def tail_integrals(left: Halves, right: Halves, bias: Each, ceiling: int | float = math.inf) -> Each:
     """For each unit no less than the integral of sqrt(P[<w, x> > s] P[-s <= <v, z> + b < ceiling - s]) ds.
 
     Each cell of the integral takes either probability where it is largest in the cell. In JAX, in the precision of
@@ -225,9 +209,7 @@ def tail_integrals(
 
 
 @jax.jit
-def sigmoid_integrals(
-    left: Float[Array, "units half"], right: Float[Array, "units half"], bias: Float[Array, " units"]
-) -> Float[Array, " units"]:
+def sigmoid_integrals(left: Halves, right: Halves, bias: Each) -> Each:
     """For each unit no less than the integral of sqrt(min(P[a > s], P[a <= s]) E[phi'(s + c)^2]) ds.
 
     Here phi is the sigmoid, a = <w, x> and c = <v, z> + b: phi(a + c) is the integral of 1{a > s} phi'(s + c) ds, and

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..cube import cube
-from .base import Assumption, Bound, Part, check_positive, check_subset_size, number
+from .base import Assumption, Bound, check_positive, check_subset_size, number, parts_of
 
 LARGEST_TABLE = 2**27
 """The most entries (1 GB in float64) of a table of features that is worked on whole."""
@@ -33,13 +33,11 @@ def kernel(n: int, k: int, *, norm: int | float) -> Bound:
     check_subset_size(n, k)
     check_positive(norm=norm)
     value = 1 - norm * math.sqrt(1 / math.comb(n, k))
-    return Bound(
-        value,
-        "at least",
+    sentence = (
         f"No kernel predictor of norm {number(norm)} has a mean hinge loss below {number(value)} on the {k}-parities "
-        f"of {n} bits.",
-        "hidden-progress, Theorem 6 (direct form)",
+        f"of {n} bits."
     )
+    return Bound(value, "at least", sentence, "hidden-progress, Theorem 6 (direct form)")
 
 
 def kernel_of_dimension(n: int, k: int, *, dimension: int, norm: int | float) -> Bound:
@@ -53,13 +51,11 @@ def kernel_of_dimension(n: int, k: int, *, dimension: int, norm: int | float) ->
     check_subset_size(n, k)
     check_positive(dimension=dimension, norm=norm)
     value = 1 - norm * math.sqrt(dimension / math.comb(n, k))
-    return Bound(
-        value,
-        "at least",
+    sentence = (
         f"On some {k}-parity of {n} bits, no predictor of norm {number(norm)} on {dimension} features of norm 1 has a "
-        f"hinge loss below {number(value)}.",
-        "hidden-progress, Theorem 6",
+        f"hinge loss below {number(value)}."
     )
+    return Bound(value, "at least", sentence, "hidden-progress, Theorem 6")
 
 
 def fixed_features(n: int, k: int, *, features: int, norm: int | float) -> Bound:
@@ -74,15 +70,12 @@ def fixed_features(n: int, k: int, *, features: int, norm: int | float) -> Bound
     """
     _check(n, k, features, norm)
     value = 1 - norm * math.sqrt(features / math.comb(n, k))
-    return Bound(
-        value,
-        "at least",
+    sentence = (
         f"No linear predictor of norm {number(norm)} on {features} fixed features in [-1, 1] has a mean hinge loss "
-        f"below {number(value)} on the {k}-parities of {n} bits.",
-        "learning-parities, Theorem 2 (elementary form)",
-        (),
-        (Part("mixture", max(value, 0.0) / 2),),
+        f"below {number(value)} on the {k}-parities of {n} bits."
     )
+    parts = parts_of(mixture=max(value, 0.0) / 2)
+    return Bound(value, "at least", sentence, "learning-parities, Theorem 2 (elementary form)", parts=parts)
 
 
 def fixed_features_by_convexity(n: int, k: int, *, features: int, norm: int | float) -> Bound:
@@ -96,13 +89,11 @@ def fixed_features_by_convexity(n: int, k: int, *, features: int, norm: int | fl
     """
     _check(n, k, features, norm)
     value = 1 - math.sqrt(2 * features) * norm * (1 / math.comb(n, k)) ** 0.25
-    return Bound(
-        value,
-        "at least",
+    sentence = (
         f"By strong convexity, no linear predictor of norm {number(norm)} on {features} fixed features in [-1, 1] has "
-        f"a mean hinge loss below {number(value)} on the {k}-parities of {n} bits.",
-        "learning-parities, proof of Theorem 2 (corrected)",
+        f"a mean hinge loss below {number(value)} on the {k}-parities of {n} bits."
     )
+    return Bound(value, "at least", sentence, "learning-parities, proof of Theorem 2 (corrected)")
 
 
 def fixed_features_theorem(n: int, k: int, *, features: int, norm: int | float) -> Bound:
@@ -117,17 +108,15 @@ def fixed_features_theorem(n: int, k: int, *, features: int, norm: int | float) 
     """
     _check(n, k, features, norm)
     value = 0.5 - math.ldexp(math.sqrt(features / 2) * norm, -k)
-    return Bound(
-        value,
-        "at least",
+    sentence = (
         f"On some D_A with |A| = {k} of {n} bits, no linear predictor of norm {number(norm)} on {features} fixed "
-        f"features in [-1, 1] has a hinge loss below {number(value)}.",
-        "learning-parities, Theorem 2 (corrected)",
-        (
-            Assumption(f"k <= n/16, here {k} <= {number(n / 16)}", 16 * k <= n),
-            Assumption(f"k is odd and at least 3, here {k}", k % 2 == 1 and k >= 3),
-        ),
+        f"features in [-1, 1] has a hinge loss below {number(value)}."
     )
+    assumptions = (
+        Assumption(f"k <= n/16, here {k} <= {number(n / 16)}", 16 * k <= n),
+        Assumption(f"k is odd and at least 3, here {k}", k % 2 == 1 and k >= 3),
+    )
+    return Bound(value, "at least", sentence, "learning-parities, Theorem 2 (corrected)", assumptions)
 
 
 def gradient_at_zero(n: int, k: int, *, features: int) -> Bound:
@@ -141,15 +130,12 @@ def gradient_at_zero(n: int, k: int, *, features: int) -> Bound:
     """
     _check(n, k, features, 1)
     value = features / math.comb(n, k)
-    return Bound(
-        value,
-        "at most",
+    sentence = (
         f"The squared correlations of {features} features in [-1, 1] with a {k}-parity of {n} bits sum to at most "
-        f"{number(value)} in the mean over the parities.",
-        "learning-parities, proof of Theorem 2 (corrected)",
-        (),
-        (Part("sixteen", features / 16**k),),
+        f"{number(value)} in the mean over the parities."
     )
+    parts = parts_of(sixteen=features / 16**k)
+    return Bound(value, "at most", sentence, "learning-parities, proof of Theorem 2 (corrected)", parts=parts)
 
 
 def parity_correlations(features: Float[np.ndarray, "points features"], k: int) -> Float[np.ndarray, "sets features"]:
@@ -186,15 +172,12 @@ def given_features(features: Float[np.ndarray, "points features"], k: int, *, no
     check_positive(norm=norm)
     lengths = np.linalg.norm(parity_correlations(features, k), axis=1)
     value, worst = float(1 - norm * lengths.mean()), float(1 - norm * lengths.min())
-    return Bound(
-        value,
-        "at least",
+    sentence = (
         f"No linear predictor of norm {number(norm)} on these {features.shape[1]} features has a mean hinge loss below "
-        f"{number(value)} on the {k}-parities.",
-        "learning-parities, Theorem 2 (elementary form, for given features)",
-        (),
-        (Part("worst", worst),),
+        f"{number(value)} on the {k}-parities."
     )
+    source = "learning-parities, Theorem 2 (elementary form, for given features)"
+    return Bound(value, "at least", sentence, source, parts=parts_of(worst=worst))
 
 
 def _check(n: int, k: int, features: int, norm: int | float) -> None:

@@ -73,12 +73,10 @@ def correlated_members(*, tolerance: int | float, largest_eigenvalue: int | floa
     _check_tolerance(tolerance)
     check_positive(largest_eigenvalue=largest_eigenvalue)
     value = float(largest_eigenvalue / tolerance**2)
-    return Bound(
-        value,
-        "at most",
-        f"A query correlates by more than {number(tolerance)} with at most {number(value)} members of the family.",
-        "hidden-progress, Appendix A.1",
+    sentence = (
+        f"A query correlates by more than {number(tolerance)} with at most {number(value)} members of the family."
     )
+    return Bound(value, "at most", sentence, "hidden-progress, Appendix A.1")
 
 
 def family_queries(size: int | float, *, tolerance: int | float, family: str = "functions") -> Bound:
@@ -96,13 +94,11 @@ def family_queries(size: int | float, *, tolerance: int | float, family: str = "
     check_positive(size=size)
     members = as_float(size)
     value = max(0.0, members * tolerance**2 - 1)
-    return Bound(
-        value,
-        "at least",
+    sentence = (
         f"To learn every one of {number(members)} {family} from statistical queries of tolerance {number(tolerance)} "
-        f"takes at least {number(value)} of them.",
-        "hidden-progress, Appendix A.1",
+        f"takes at least {number(value)} of them."
     )
+    return Bound(value, "at least", sentence, "hidden-progress, Appendix A.1")
 
 
 def parity_queries(n: int, k: int, *, tolerance: int | float) -> Bound:

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from ..cube import cube
 from ..networks import relu
 from ..networks.mlp import FeedForward
-from .base import Assumption, Bound, Part, check_positive, number
+from .base import Assumption, Bound, check_positive, number, parts_of
 from .discrepancy import unit_bounds
 
 Form = Literal["length", "tails", "norms", "best"]
@@ -91,12 +91,8 @@ def network_correlation(network: ShallowNetwork, form: Form = "best") -> Bound:
     """
     units = getattr(unit_bounds(network.left, network.right, network.bias), form)
     value = abs(network.output_bias) * 2.0**-network.half + float(np.abs(network.output) @ units)
-    return Bound(
-        value,
-        "at most",
-        f"This network correlates with every product of {network.half} gates by at most {number(value)}.",
-        "depth-separation, Theorem A",
-    )
+    sentence = f"This network correlates with every product of {network.half} gates by at most {number(value)}."
+    return Bound(value, "at most", sentence, "depth-separation, Theorem A")
 
 
 def network_hinge(network: ShallowNetwork, *, share: int | float = 1.0, form: Form = "best") -> Bound:
@@ -113,14 +109,11 @@ def network_hinge(network: ShallowNetwork, *, share: int | float = 1.0, form: Fo
     _check_share(share)
     correlation = network_correlation(network, form).value
     left = max(0.0, 1 - correlation)
-    return Bound(
-        share * left,
-        "at least",
-        f"The hinge loss of this network on a product of {network.half} gates is at least {number(share * left)}.",
-        "depth-separation, Theorem A",
-        (),
-        (Part("correlation", correlation), Part("square", share * left**2)),
+    sentence = (
+        f"The hinge loss of this network on a product of {network.half} gates is at least {number(share * left)}."
     )
+    parts = parts_of(correlation=correlation, square=share * left**2)
+    return Bound(share * left, "at least", sentence, "depth-separation, Theorem A", parts=parts)
 
 
 def hinge_of_sizes(
@@ -137,15 +130,11 @@ def hinge_of_sizes(
     check_positive(half=half, width=width, weight=weight, output=output)
     correlation = output * (width * weight * (2 * half + 1) * 2.0 ** (-half / 2) + 2.0**-half)
     value = share * max(0.0, 1 - correlation)
-    return Bound(
-        value,
-        "at least",
+    sentence = (
         f"No network of {width:,} ReLU units with weights up to {number(weight)} and outputs up to {number(output)} "
-        f"has a hinge loss below {number(value)} on a product of {half} gates.",
-        "depth-separation, Theorem A",
-        (),
-        (Part("correlation", correlation),),
+        f"has a hinge loss below {number(value)} on a product of {half} gates."
     )
+    return Bound(value, "at least", sentence, "depth-separation, Theorem A", parts=parts_of(correlation=correlation))
 
 
 def hinge_curve(
@@ -172,13 +161,11 @@ def discrepancy_width(half: int, *, correlation: int | float, weight: int | floa
     check_positive(half=half, correlation=correlation, weight=weight, output=output)
     exact = (correlation / output - 2.0**-half) * 2.0 ** (half / 2) / (weight * (2 * half + 1))
     value = max(0, math.ceil(exact * (1 - 1e-12)))  # an integer that rounding lifted is not raised by one
-    return Bound(
-        float(value),
-        "at least",
+    sentence = (
         f"A ReLU network with weights up to {number(weight)} and outputs up to {number(output)} needs at least "
-        f"{value:,} units to correlate by {number(correlation)} with a product of {half} gates.",
-        "depth-separation, Theorem A",
+        f"{value:,} units to correlate by {number(correlation)} with a product of {half} gates."
     )
+    return Bound(float(value), "at least", sentence, "depth-separation, Theorem A")
 
 
 def weighted_error(half: int, *, correlation: int | float, mean_size: int | float) -> Bound:
@@ -191,13 +178,11 @@ def weighted_error(half: int, *, correlation: int | float, mean_size: int | floa
     """
     check_positive(half=half, mean_size=mean_size)
     value = max(0.0, 0.5 - correlation / (2 * mean_size))
-    return Bound(
-        value,
-        "at least",
+    sentence = (
         f"Weighted by its confidence, the error of this network on a product of {half} gates is at least "
-        f"{number(value)}.",
-        "depth-separation, Z1",
+        f"{number(value)}."
     )
+    return Bound(value, "at least", sentence, "depth-separation, Z1")
 
 
 def error_from_moments(
@@ -210,13 +195,9 @@ def error_from_moments(
     """
     check_positive(half=half, mean_size=mean_size, mean_square=mean_square)
     value = max(0.0, mean_size - correlation) ** 2 / (4 * mean_square)
-    return Bound(
-        value,
-        "at least",
-        f"The error of this network on a product of {half} gates is at least {number(value)}.",
-        "depth-separation, Z2",
-        (Assumption("E|N|^2 <= E[N^2]", mean_size**2 <= mean_square * (1 + 1e-12)),),
-    )
+    sentence = f"The error of this network on a product of {half} gates is at least {number(value)}."
+    assumptions = (Assumption("E|N|^2 <= E[N^2]", mean_size**2 <= mean_square * (1 + 1e-12)),)
+    return Bound(value, "at least", sentence, "depth-separation, Z2", assumptions)
 
 
 def margin_error(network: ShallowNetwork, *, margin: int | float, form: Form = "best") -> Bound:
@@ -231,13 +212,11 @@ def margin_error(network: ShallowNetwork, *, margin: int | float, form: Form = "
     check_positive(margin=margin)
     correlation = network_correlation(network, form).value
     value = max(0.0, (margin - correlation) / (margin + network.size))
-    return Bound(
-        value,
-        "at least",
+    sentence = (
         f"This network misses the margin {number(margin)} on a product of {network.half} gates with probability at "
-        f"least {number(value)}.",
-        "depth-separation, Z3",
+        f"least {number(value)}."
     )
+    return Bound(value, "at least", sentence, "depth-separation, Z3")
 
 
 def error_from_rank(half: int, *, rank: int) -> Bound:
@@ -252,12 +231,8 @@ def error_from_rank(half: int, *, rank: int) -> Bound:
     """
     check_positive(half=half, rank=rank)
     value = max(0.0, 1 - rank * 2.0 ** (-half / 2)) ** 2 / (4 * rank)
-    return Bound(
-        value,
-        "at least",
-        f"A network of rank {rank:,} has an error of at least {number(value)} on a product of {half} gates.",
-        "depth-separation, Z4",
-    )
+    sentence = f"A network of rank {rank:,} has an error of at least {number(value)} on a product of {half} gates."
+    return Bound(value, "at least", sentence, "depth-separation, Z4")
 
 
 def _check_share(share: int | float) -> None:

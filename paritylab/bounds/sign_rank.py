@@ -13,6 +13,7 @@ from jaxtyping import Float, Integer
 from ..cube import cube
 from .base import Assumption, Bound, check_positive, number
 
+Matrix = Float[np.ndarray, "rows columns"]
 LARGEST_HALF = 12
 """A matrix over two halves of 12 bits has 2**24 entries, 128 MB in float64."""
 
@@ -75,18 +76,12 @@ def forster_weighted(signs: Float[np.ndarray, "rows columns"], weights: Float[np
     least = float(np.abs(weights).min())
     same = bool(np.all(np.sign(weights) == np.sign(signs)))
     value = math.sqrt(rows * columns) * least / float(np.linalg.norm(weights, 2)) if least > 0 else 0.0
-    return Bound(
-        value,
-        "at least",
-        f"The sign-rank of this {rows} x {columns} matrix is at least {number(round(value, 9))}.",
-        "Forster's theorem" if weights is signs else "Forster's theorem, weighted",
-        (Assumption("the weights have the signs of the matrix", same),),
-    )
+    sentence = f"The sign-rank of this {rows} x {columns} matrix is at least {number(round(value, 9))}."
+    source = "Forster's theorem" if weights is signs else "Forster's theorem, weighted"
+    return Bound(value, "at least", sentence, source, (Assumption("the weights have the signs of the matrix", same),))
 
 
-def search_weights(
-    signs: Float[np.ndarray, "rows columns"], *, steps: int = 40, rate: float = 1.0, squarings: int = 4
-) -> Float[np.ndarray, "rows columns"]:
+def search_weights(signs: Matrix, *, steps: int = 40, rate: float = 1.0, squarings: int = 4) -> Matrix:
     """Weights W with the given signs and |W_ij| >= 1 whose norm, and hence bound, is no worse than that of the signs.
 
     The least norm is a convex problem. These are projected gradient steps on a norm just above the spectral
@@ -133,13 +128,11 @@ def integer_network_rank(width: int, half: int, *, weight: int) -> Bound:
     """
     check_positive(width=width, half=half, weight=weight)
     value = width * (weight * half + 1) + 1
-    return Bound(
-        float(value),
-        "at most",
+    sentence = (
         f"A network of {width} units with integer weights up to {weight} on two halves of {half} bits has sign-rank at "
-        f"most {number(value)}.",
-        "boolean-circuits, Lemma 23 (corrected)",
+        f"most {number(value)}."
     )
+    return Bound(float(value), "at most", sentence, "boolean-circuits, Lemma 23 (corrected)")
 
 
 def rank_of_units(
@@ -172,13 +165,11 @@ def integer_width(half: int, *, weight: int, sign_rank: int | float) -> Bound:
     """
     check_positive(half=half, weight=weight, sign_rank=sign_rank)
     value = math.ceil((sign_rank - 1) / (weight * half + 1))
-    return Bound(
-        float(value),
-        "at least",
+    sentence = (
         f"A network with integer weights up to {weight} on two halves of {half} bits needs at least {number(value)} "
-        f"units to have the signs of a matrix of sign-rank {number(sign_rank)}.",
-        "boolean-circuits, Lemma 23 (corrected)",
+        f"units to have the signs of a matrix of sign-rank {number(sign_rank)}."
     )
+    return Bound(float(value), "at least", sentence, "boolean-circuits, Lemma 23 (corrected)")
 
 
 def margin_network_rank(width: int, half: int, *, weight: int | float, margin: int | float) -> Bound:
@@ -193,14 +184,12 @@ def margin_network_rank(width: int, half: int, *, weight: int | float, margin: i
     check_positive(width=width, half=half, weight=weight, margin=margin)
     value = _rounded_rank(width, half, weight, margin)
     largest = width * weight**2 * (2 * half + 1)
-    return Bound(
-        value,
-        "at most",
+    sentence = (
         f"A ReLU network of {width} units with weights up to {number(weight)} and margin {number(margin)} on two "
-        f"halves of {half} bits has sign-rank at most {number(value)}.",
-        "boolean-circuits, Theorem 12 (corrected)",
-        (Assumption(f"the margin is at most the largest output, {number(largest)}", margin <= largest),),
+        f"halves of {half} bits has sign-rank at most {number(value)}."
     )
+    assumptions = (Assumption(f"the margin is at most the largest output, {number(largest)}", margin <= largest),)
+    return Bound(value, "at most", sentence, "boolean-circuits, Theorem 12 (corrected)", assumptions)
 
 
 def margin_width(half: int, *, weight: int | float, margin: int | float, sign_rank: int | float) -> Bound:
@@ -219,13 +208,11 @@ def margin_width(half: int, *, weight: int | float, margin: int | float, sign_ra
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if _rounded_rank(middle, half, weight, margin) < sign_rank else (low, middle)
-    return Bound(
-        float(high),
-        "at least",
+    sentence = (
         f"A ReLU network with weights up to {number(weight)} and margin {number(margin)} on two halves of {half} bits "
-        f"needs at least {number(high)} units to have the signs of a matrix of sign-rank {number(sign_rank)}.",
-        "boolean-circuits, Theorem 12 (corrected)",
+        f"needs at least {number(high)} units to have the signs of a matrix of sign-rank {number(sign_rank)}."
     )
+    return Bound(float(high), "at least", sentence, "boolean-circuits, Theorem 12 (corrected)")
 
 
 def _rounded_rank(width: int, half: int, weight: int | float, margin: int | float) -> float:

@@ -7,6 +7,8 @@ from jaxtyping import Float
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from .sign_rank import Matrix
+
 SHARPNESS = (1.0, 4.0, 16.0)
 
 
@@ -25,7 +27,7 @@ class LowRank:
         return self.left.shape[1]
 
 
-def low_rank_signs(signs: Float[np.ndarray, "rows columns"], rank: int, *, seed: int = 0, steps: int = 300) -> LowRank:
+def low_rank_signs(signs: Matrix, rank: int, *, seed: int = 0, steps: int = 300) -> LowRank:
     """The best that a search for two factors of this rank finds: the logistic loss of all entries, made ever sharper.
 
     >>> found = low_rank_signs(np.array([[1.0, -1.0], [-1.0, -1.0]]), 2)
@@ -56,9 +58,7 @@ def low_rank_signs(signs: Float[np.ndarray, "rows columns"], rank: int, *, seed:
     return LowRank(left, right, float(entries.min() / np.abs(entries).max()))
 
 
-def sign_rank_found(
-    signs: Float[np.ndarray, "rows columns"], largest: int, *, tries: int = 3, steps: int = 300
-) -> LowRank | None:
+def sign_rank_found(signs: Matrix, largest: int, *, tries: int = 3, steps: int = 300) -> LowRank | None:
     """The least rank, from `largest` downwards, at which some try finds the signs; None if not even the largest does.
 
     A proven upper bound on the sign-rank, not the sign-rank: a search may miss.

@@ -41,7 +41,8 @@ def search_unit(half: int, measure: Measure = "length", *, tries: int = 4, steps
     if tries < 1 or steps < 1:
         raise ValueError(f"A search needs at least one try and one step, got tries={tries} and steps={steps}.")
     signs, x = gate_product_matrix(np.ones(half, int)), np.asarray(cube(half), float)
-    size_of = {"length": _length, "tails": _tails}[measure]
+    length = lambda weights, x: (float(np.abs(weights).sum()), np.sign(weights))
+    size_of = {"length": length, "tails": _tails}[measure]
     rng = np.random.default_rng(seed)
 
     def falling(weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -69,10 +70,6 @@ def _correlation(weights: np.ndarray, signs: np.ndarray, x: np.ndarray) -> tuple
     by_row, by_column = counted.sum(axis=1), counted.sum(axis=0)
     slope = np.concatenate([by_row @ x, by_column @ x, [by_row.sum()]])
     return float(slope @ weights), slope
-
-
-def _length(weights: np.ndarray, x: np.ndarray) -> tuple[float, np.ndarray]:
-    return float(np.abs(weights).sum()), np.sign(weights)
 
 
 def _tails(weights: np.ndarray, x: np.ndarray) -> tuple[float, np.ndarray]:

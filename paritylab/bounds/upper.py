@@ -5,11 +5,12 @@ numbers, with the constants as their proofs give them. Where a theorem hides a c
 constant is an argument that defaults to 1; the value is then a scale, not a guarantee.
 """
 
+import dataclasses
 import math
 
 from ..analysis.fourier.majority import majority_coefficients
 from ..analysis.polynet.errors import last_place
-from .base import Assumption, Bound, Part, check_positive, check_subset_size, number
+from .base import Assumption, Bound, Part, check_positive, check_subset_size, number, parts_of
 
 
 def two_layer_loss(
@@ -32,7 +33,8 @@ def two_layer_loss(
     >>> round(bound.value, 3), bound.applies
     (0.018, True)
     """
-    _check(n, k, failure)
+    check_subset_size(n, k)
+    _check_fraction(failure=failure)
     check_positive(width=width, steps=steps)
     root = math.sqrt(width)
     raw = (k**10 / width, k**8 / root, width * k / math.sqrt(n), k**2 * root / steps)
@@ -41,19 +43,16 @@ def two_layer_loss(
     value = math.fsum(part.value for part in parts)
     needed = condition_constants[1] * k**7 * math.log(k / failure)
     largest = condition_constants[0] * n**0.1
-    return Bound(
-        value,
-        "at most",
+    sentence = (
         f"Gradient descent with {number(2 * width)} units reaches a loss of at most {number(value)} (up to the "
-        f"constants of the terms) on D_A with |A| = {k} within {number(steps)} steps.",
-        "learning-parities, Theorem 3",
-        (
-            Assumption(f"k is odd and at least 7, here {k}", k % 2 == 1 and k >= 7),
-            Assumption(f"k <= {number(largest)}, a constant times n^(1/10)", k <= largest),
-            Assumption(f"q >= {number(needed)}, a constant times k^7 log(k/failure)", width >= needed),
-        ),
-        parts,
+        f"constants of the terms) on D_A with |A| = {k} within {number(steps)} steps."
     )
+    assumptions = (
+        Assumption(f"k is odd and at least 7, here {k}", k % 2 == 1 and k >= 7),
+        Assumption(f"k <= {number(largest)}, a constant times n^(1/10)", k <= largest),
+        Assumption(f"q >= {number(needed)}, a constant times k^7 log(k/failure)", width >= needed),
+    )
+    return Bound(value, "at most", sentence, "learning-parities, Theorem 3", assumptions, parts)
 
 
 def two_layer_sizes(k: int, *, loss: float, failure: float) -> Bound:
@@ -71,15 +70,13 @@ def two_layer_sizes(k: int, *, loss: float, failure: float) -> Bound:
     logarithm = math.log(k / failure)
     width, steps = loss**-2 * k**16 * logarithm, loss**-2 * k**10 * logarithm
     n = loss**-6 * k**34 * logarithm**2
-    return Bound(
-        steps,
-        "at most",
+    sentence = (
         f"About {number(steps)} steps with {number(width)} units reach a loss of the order of {number(loss)} on D_A "
-        f"with |A| = {k}, for n of at least about {number(n)}.",
-        "learning-parities, Corollary 4 (corrected)",
-        (Assumption(f"k is odd and at least 7, here {k}", k % 2 == 1 and k >= 7),),
-        (Part("width", width), Part("steps", steps), Part("n", n)),
+        f"with |A| = {k}, for n of at least about {number(n)}."
     )
+    assumptions = (Assumption(f"k is odd and at least 7, here {k}", k % 2 == 1 and k >= 7),)
+    parts = parts_of(width=width, steps=steps, n=n)
+    return Bound(steps, "at most", sentence, "learning-parities, Corollary 4 (corrected)", assumptions, parts)
 
 
 def one_step_learning(n: int, k: int, *, loss: float) -> Bound:
@@ -107,18 +104,39 @@ def one_step_learning(n: int, k: int, *, loss: float) -> Bound:
     batch = math.exp(log_batch) if log_batch < 700 else (math.inf if even and odd else math.nan)
     steps = math.ceil(2**12 * k**3 * width * n**2 / loss**2)
     least = 128 * k**4 * logarithm * (n / (n - k)) ** 2 if n > k else math.inf
-    return Bound(
-        float(steps),
-        "at most",
+    sentence = (
         f"{number(steps)} steps of {number(width)} ReLU units with a first batch of {number(batch)} examples reach an "
-        f"expected hinge loss of {number(loss)} on the {k}-parities of {n} bits.",
-        "hidden-progress, Theorems 4 and 10 (corrected)",
-        (
-            Assumption(f"k is even and at least 4, here {k}", even),
-            Assumption(f"n is odd, here {n}", odd),
-            Assumption(f"n >= {number(least)}, that is 128 k^4 log(128 k^3 n/loss) (n/(n-k))^2", n >= least),
-        ),
-        (Part("width", float(width)), Part("batch", batch), Part("steps", float(steps))),
+        f"expected hinge loss of {number(loss)} on the {k}-parities of {n} bits."
+    )
+    assumptions = (
+        Assumption(f"k is even and at least 4, here {k}", even),
+        Assumption(f"n is odd, here {n}", odd),
+        Assumption(f"n >= {number(least)}, that is 128 k^4 log(128 k^3 n/loss) (n/(n-k))^2", n >= least),
+    )
+    parts, source = parts_of(width=width, batch=batch, steps=steps), "hidden-progress, Theorems 4 and 10 (corrected)"
+    return Bound(float(steps), "at most", sentence, source, assumptions, parts)
+
+
+def convex_descent(*, norm: float, gradient: float, steps: int) -> Bound:
+    """hidden-progress, Theorem 9: how far SGD on a convex loss stays above the best weights of a norm, on average.
+
+    From 0 with the rate M / (rho sqrt(T)), where M bounds the norm of the weights that it is compared with and rho that
+    of the gradients: the mean over the steps of the expected loss is at most the loss of those weights plus M rho /
+    sqrt(T).
+
+    >>> convex_descent(norm=2.0, gradient=5.0, steps=10_000).value
+    0.1
+    """
+    check_positive(norm=norm, gradient=gradient, steps=steps)
+    value = norm * gradient / math.sqrt(steps)
+    return Bound(
+        value,
+        "at most",
+        f"The mean over {number(steps)} steps of SGD of the expected loss is at most {number(value)} above that of any "
+        f"weights of norm {number(norm)}.",
+        "hidden-progress, Theorem 9",
+        (Assumption(f"gradients have norms of at most {number(gradient)}, and the loss is convex", True),),
+        (Part("rate", norm / (gradient * math.sqrt(steps))),),
     )
 
 
@@ -140,15 +158,12 @@ def time_near_chance(block: int, k: int, *, error: float = 0.49) -> Bound:
     others, last = block - 1, last_place(block, k, error)
     time = lambda v: (1 - float(v) ** (2 - k)) / (k - 2)
     value = time(last) / time(others)
-    return Bound(
-        value,
-        "at least",
+    sentence = (
         f"Under gradient flow, a disjoint PolyNet with {k} blocks of {block} spends a share of {number(value)} of the "
-        f"time to zero error at an error of {number(error)} or more.",
-        "hidden-progress, Theorem 7",
-        (),
-        (Part("scaled", (1 - value) * block ** (k / 2 - 1)),),
+        f"time to zero error at an error of {number(error)} or more."
     )
+    parts = parts_of(scaled=(1 - value) * block ** (k / 2 - 1))
+    return Bound(value, "at least", sentence, "hidden-progress, Theorem 7", parts=parts)
 
 
 def polynet_steps(block: int, k: int, *, error: float, failure: float) -> Bound:
@@ -166,14 +181,13 @@ def polynet_steps(block: int, k: int, *, error: float, failure: float) -> Bound:
     steps = scale
     for _ in range(100):  # the map has slope 1 / log(...) < 1 there
         steps = max(scale, scale * math.log(2 * k * block * steps / failure))
-    return Bound(
-        float(math.ceil(steps)),
-        "at most",
-        f"{number(math.ceil(steps))} steps of SGD at any batch size bring the error of a disjoint PolyNet with {k} "
-        f"blocks of {block} to {number(error)}.",
-        "hidden-progress, Theorems 8 and 13 (corrected)",
-        (Assumption(f"a block has at least 2 coordinates, here {block}", block >= 2),),
+    value, source = float(math.ceil(steps)), "hidden-progress, Theorems 8 and 13 (corrected)"
+    sentence = (
+        f"{number(value)} steps of SGD at any batch size bring the error of a disjoint PolyNet with {k} blocks of "
+        f"{block} to {number(error)}."
     )
+    assumptions = (Assumption(f"a block has at least 2 coordinates, here {block}", block >= 2),)
+    return Bound(value, "at most", sentence, source, assumptions)
 
 
 def layerwise_circuit(n: int, *, correlation: float, pattern: float, failure: float) -> Bound:
@@ -198,24 +212,16 @@ def layerwise_circuit(n: int, *, correlation: float, pattern: float, failure: fl
     rate = 1 / (16 * math.sqrt(2) * width)
     steps = math.floor(6 * n / (math.sqrt(2) * rate * pattern * correlation)) + 1
     samples = math.floor(2**11 / (pattern * correlation) ** 2 * math.log(8 * n * depth / failure)) + 1
-    return Bound(
-        float(samples),
-        "at most",
+    sentence = (
         f"{number(samples)} samples, gates of {number(width)} units and {number(steps)} steps per layer recover every "
-        f"gate of a tree circuit on {n} bits.",
-        "boolean-circuits, Theorem 4 (corrected)",
-        (
-            Assumption(f"n is a power of 2 and at least 2, here {n}", n == 2**depth),
-            Assumption("Delta, epsilon and the failure are below 1/2", max(correlation, pattern, failure) < 0.5),
-        ),
-        (
-            Part("samples", float(samples)),
-            Part("width", float(width)),
-            Part("rate", rate),
-            Part("steps", float(steps)),
-            Part("scale", 1 / (8 * width)),
-        ),
+        f"gate of a tree circuit on {n} bits."
     )
+    assumptions = (
+        Assumption(f"n is a power of 2 and at least 2, here {n}", n == 2**depth),
+        Assumption("Delta, epsilon and the failure are below 1/2", max(correlation, pattern, failure) < 0.5),
+    )
+    parts = parts_of(samples=samples, width=width, rate=rate, steps=steps, scale=1 / (8 * width))
+    return Bound(float(samples), "at most", sentence, "boolean-circuits, Theorem 4 (corrected)", assumptions, parts)
 
 
 def layerwise_circuit_product(n: int, *, correlation: float, failure: float) -> Bound:
@@ -228,14 +234,8 @@ def layerwise_circuit_product(n: int, *, correlation: float, failure: float) -> 
     383907449.0
     """
     bound = layerwise_circuit(n, correlation=correlation, pattern=correlation**2 / 4, failure=failure)
-    return Bound(
-        bound.value,
-        bound.side,
-        f"Under a non-degenerate product distribution, {bound.sentence}",
-        "boolean-circuits, Theorem 2 (corrected)",
-        bound.assumptions,
-        bound.parts,
-    )
+    sentence = f"Under a non-degenerate product distribution, {bound.sentence}"
+    return dataclasses.replace(bound, sentence=sentence, source="boolean-circuits, Theorem 2 (corrected)")
 
 
 def symmetric_initialization(n: int, *, error: float, failure: float, constant: float = 1.0) -> Bound:
@@ -260,29 +260,16 @@ def symmetric_initialization(n: int, *, error: float, failure: float, constant: 
     radius = math.sqrt(1 + (n + 1) * (n + 2) * (2 * n + 3) / 6)
     step = margin**2.5 / (100 * radius**2 * math.sqrt(n))
     updates = math.floor(20 * radius**2 / margin**2)
-    return Bound(
-        float(samples),
-        "at most",
+    sentence = (
         f"{number(samples)} samples and at most {number(updates)} updates learn any symmetric function of {n} bits to "
-        f"an error of {number(error)}, from the symmetric initialization with {n + 3} ReLU units.",
-        "symmetry, Theorem 1",
-        (
-            Assumption(f"the constant is large enough: {number(proven)} samples suffice", samples >= proven),
-            Assumption("the largest input has norm above 1 (n >= 2)", n >= 2),
-        ),
-        (
-            Part("samples", float(samples)),
-            Part("units", float(n + 3)),
-            Part("updates", float(updates)),
-            Part("step", step),
-            Part("confidence", radius**2 * step),
-        ),
+        f"an error of {number(error)}, from the symmetric initialization with {n + 3} ReLU units."
     )
-
-
-def _check(n: int, k: int, failure: float) -> None:
-    check_subset_size(n, k)
-    _check_fraction(failure=failure)
+    assumptions = (
+        Assumption(f"the constant is large enough: {number(proven)} samples suffice", samples >= proven),
+        Assumption("the largest input has norm above 1 (n >= 2)", n >= 2),
+    )
+    parts = parts_of(samples=samples, units=n + 3, updates=updates, step=step, confidence=radius**2 * step)
+    return Bound(float(samples), "at most", sentence, "symmetry, Theorem 1", assumptions, parts)
 
 
 def _check_fraction(**values: float) -> None:

@@ -248,11 +248,7 @@ def _two_pairs(distribution: AbstractDistribution, i: int) -> Float[np.ndarray, 
     moments, given = distribution.outputs.moments(), np.asarray(distribution.patterns, float)
     gates = np.asarray(by_pattern(np.asarray(distribution.target.tables, float)))
     first, second = gates[i][None, :, None], gates[:, None, :]
-    outputs = (
-        1
-        + first * moments.mean[i]
-        + second * moments.mean[:, None, None]
-        + first * second * moments.products[i][:, None, None]
-    ) / 4
+    mean, products = moments.mean, moments.products[i]
+    outputs = (1 + first * mean[i] + second * mean[:, None, None] + first * second * products[:, None, None]) / 4
     joint = given[i][None, :, None] * given[:, None, :] * outputs
     return np.delete(joint, i, axis=0)

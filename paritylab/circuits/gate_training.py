@@ -78,12 +78,7 @@ def default_rate(width: int) -> float:
 
 
 def train_gates(
-    level: GateLevel,
-    drifts: Four,
-    *,
-    rate: float | None = None,
-    steps: int | None = None,
-    method: Method = "jump",
+    level: GateLevel, drifts: Four, *, rate: float | None = None, steps: int | None = None, method: Method = "jump"
 ) -> TrainedGates:
     """`steps` steps of gradient descent on each gate's own loss, in float64; without a number, until convergence.
 

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 
+import jax
 import numpy as np
 from jaxtyping import Bool, Float
 
@@ -12,11 +13,6 @@ from ..targets.gates import by_pattern
 from ..training.engine.lanes import init_key
 from .gate_training import Four, Method, Towards, TrainedGates, drift, train_gates
 from .patterns import NEVER, AbstractPatterns, TreePatterns
-
-
-def _tables(outputs: Four) -> Float[np.ndarray, "gates 2 2"]:
-    """Outputs by pattern as the tables that circuits are made of."""
-    return outputs.reshape(-1, 2, 2).swapaxes(-1, -2)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -35,24 +31,20 @@ class LearnedCircuit:
     @property
     def circuit(self) -> TreeCircuit:
         """The signs of the gates' outputs as a circuit; where `saturated`, this is the network itself."""
-        tables = [_tables(_signs(each.outputs)) for each in reversed(self.trained)]
-        return TreeCircuit(2 * len(self.trained[0].outputs), np.concatenate(tables))
+        by_pattern = np.concatenate([_signs(each.outputs) for each in reversed(self.trained)])
+        return TreeCircuit(2 * len(self.trained[0].outputs), by_pattern.reshape(-1, 2, 2).swapaxes(-1, -2))
 
     @property
     def saturated(self) -> bool:
         """Whether every gate saturated at all patterns that occurred, as the reduction to tables needs."""
-        return all(
-            bool(np.all(np.abs(each.outputs[occurs]) == 1))
-            for each, occurs in zip(self.trained, self.occurs, strict=True)
-        )
+        levels = zip(self.trained, self.occurs, strict=True)
+        return all(bool(np.all(np.abs(each.outputs[occurs]) == 1)) for each, occurs in levels)
 
     @property
     def steps(self) -> tuple[float, ...]:
         """The steps after which no gate of a level changed its output any more, level by level from the inputs up."""
-        return tuple(
-            float(np.max(each.saturated_at[occurs], initial=0.0))
-            for each, occurs in zip(self.trained, self.occurs, strict=True)
-        )
+        levels = zip(self.trained, self.occurs, strict=True)
+        return tuple(float(np.max(each.saturated_at[occurs], initial=0.0)) for each, occurs in levels)
 
 
 def learn_circuits(
@@ -101,13 +93,8 @@ def learn_circuits(
         gates = lowest >> height
         tables = [each.tables() for each in now]
         drifts = [drift(*table, weight, towards) for table, weight in zip(tables, weights, strict=True)]
-        whole = train_gates(
-            _together([levels[height] for levels in starts]),
-            np.concatenate(drifts),
-            rate=rate,
-            steps=steps,
-            method=method,
-        )
+        level = jax.tree.map(lambda *each: np.concatenate(each), *(levels[height] for levels in starts))
+        whole = train_gates(level, np.concatenate(drifts), rate=rate, steps=steps, method=method)
         for run in range(runs):
             mine = _part(whole, slice(run * gates, (run + 1) * gates))
             trained[run].append(mine)
@@ -144,11 +131,6 @@ def follow(
 
 def _signs(outputs: Four) -> Four:
     return np.where(outputs >= 0, 1.0, -1.0)
-
-
-def _together(levels: Sequence[GateLevel]) -> GateLevel:
-    weights, signs = ([np.asarray(getattr(level, name)) for level in levels] for name in ("weights", "signs"))
-    return GateLevel(np.concatenate(weights), np.concatenate(signs))
 
 
 def _part(whole: TrainedGates, here: slice) -> TrainedGates:

@@ -14,6 +14,9 @@ from scipy.special import ndtr
 
 from .tables import GateTables
 
+Chosen = Bool[np.ndarray, " gates"] | None
+"""Some of the gates, or all."""
+
 
 def signal_to_noise(tables: GateTables, regularizer: int | float = 0.0) -> Float[np.ndarray, "gates 4"]:
     """(E[(y - lambda) 1{p}] in the direction sign(c) g(p)) / its standard deviation from one example.
@@ -36,11 +39,7 @@ def signal_to_noise(tables: GateTables, regularizer: int | float = 0.0) -> Float
 
 
 def failure_probability(
-    tables: GateTables,
-    samples: int | float,
-    *,
-    regularizer: int | float = 0.0,
-    gates: Bool[np.ndarray, " gates"] | None = None,
+    tables: GateTables, samples: int | float, *, regularizer: int | float = 0.0, gates: Chosen = None
 ) -> float:
     """Sum over i, p of Phi(-sqrt(m) signal / sd): a bound, up to the normal approximation, on P(some sign is wrong).
 
@@ -53,17 +52,11 @@ def failure_probability(
     >>> round(failure_probability(gate_tables(circuit, Generative(circuit)), 20), 4)
     0.0683
     """
-    ratios = signal_to_noise(tables, regularizer)
-    ratios = ratios if gates is None else ratios[gates]
-    return float(np.sum(ndtr(-math.sqrt(samples) * ratios[~np.isnan(ratios)])))
+    return float(np.sum(ndtr(-math.sqrt(samples) * _ratios(tables, regularizer, gates))))
 
 
 def predicted_samples(
-    tables: GateTables,
-    *,
-    failure: int | float = 0.1,
-    regularizer: int | float = 0.0,
-    gates: Bool[np.ndarray, " gates"] | None = None,
+    tables: GateTables, *, failure: int | float = 0.1, regularizer: int | float = 0.0, gates: Chosen = None
 ) -> float:
     """The smallest m at which `failure_probability` is at most `failure`; infinite where a signal has the wrong sign.
 
@@ -76,10 +69,14 @@ def predicted_samples(
     """
     if not 0 < failure < 1:
         raise ValueError(f"A sign test fails with a probability 0 < failure < 1, got failure={failure}.")
+    return smallest_sample(_ratios(tables, regularizer, gates), failure)
+
+
+def _ratios(tables: GateTables, regularizer: int | float, gates: Chosen) -> Float[np.ndarray, " signs"]:
+    """`signal_to_noise` at the patterns that occur, of the gates that count."""
     ratios = signal_to_noise(tables, regularizer)
     ratios = ratios if gates is None else ratios[gates]
-    ratios = ratios[~np.isnan(ratios)]
-    return smallest_sample(ratios, failure)
+    return ratios[~np.isnan(ratios)]
 
 
 def smallest_sample(ratios: Float[np.ndarray, "*signs"], failure: int | float = 0.1) -> float:

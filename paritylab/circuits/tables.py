@@ -17,14 +17,14 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..cube import cube
 from ..distributions import AbstractDistribution, EasyHalf, FlippedLabels, Generative, Mixture, Points, Product, Uniform
-from ..distributions.base import Examples
 from ..distributions.gate_outputs import IndependentOutputs
 from ..distributions.generative import uniform_patterns
 from ..targets import GateProduct, TreeCircuit
 from ..targets.gates import PATTERNS, by_pattern
+from .gate_training import Four as Four
 
 GateTarget = TreeCircuit | GateProduct
-Four = Float[np.ndarray, "gates 4"]
+PerPoint = Float[np.ndarray, " points"]
 
 LARGEST_ENUMERATED = 20
 SAMPLE_BATCH = 2**14
@@ -194,10 +194,7 @@ def _check_dimension(target: GateTarget, distribution: AbstractDistribution) -> 
 
 
 def _same(target: GateTarget, other: object) -> bool:
-    return type(target) is type(other) and np.array_equal(
-        np.asarray(target.tables),
-        np.asarray(other.tables),  # type: ignore[attr-defined]
-    )
+    return isinstance(other, type(target)) and np.array_equal(np.asarray(target.tables), np.asarray(other.tables))
 
 
 def _names(target: GateTarget) -> tuple[str, ...]:
@@ -213,13 +210,10 @@ def _tables(target: GateTarget, probability: Four, signal: Four, label_mean: flo
 
 
 def _mixed(parts: list[GateTables], weights: Float[np.ndarray, " parts"]) -> GateTables:
-    return dataclasses.replace(
-        parts[0],
-        probability=sum(weight * part.probability for weight, part in zip(weights, parts, strict=True)),
-        signal=sum(weight * part.signal for weight, part in zip(weights, parts, strict=True)),
-        label_mean=float(sum(weight * part.label_mean for weight, part in zip(weights, parts, strict=True))),
-        route=" and ".join(dict.fromkeys(part.route for part in parts)),
-    )
+    mean = lambda name: sum(weight * getattr(part, name) for weight, part in zip(weights, parts, strict=True))
+    probability, signal, label_mean = mean("probability"), mean("signal"), float(mean("label_mean"))
+    route = " and ".join(dict.fromkeys(part.route for part in parts))
+    return dataclasses.replace(parts[0], probability=probability, signal=signal, label_mean=label_mean, route=route)
 
 
 def _product(circuit: TreeCircuit, mean: Float[Array | np.ndarray, " n"]) -> GateTables:
@@ -237,12 +231,8 @@ def _product(circuit: TreeCircuit, mean: Float[Array | np.ndarray, " n"]) -> Gat
         probability[here], signal[here] = chance, chance * expected
         # Given one input, average over the other: a line through its two values.
         chances = (1 + PATTERNS * inputs[:, None, :]) / 2
-        down_level, down_slope = np.zeros((len(inputs), 2)), np.zeros((len(inputs), 2))
-        for side in (0, 1):
-            weighted = expected * chances[:, :, 1 - side]
-            down_level[:, side] = np.sum(weighted, axis=1) / 2
-            down_slope[:, side] = np.sum(weighted * PATTERNS[:, side], axis=1) / 2
-        level, slope = down_level.ravel(), down_slope.ravel()
+        weighted = expected[:, :, None] * chances[:, :, ::-1] / 2
+        level, slope = weighted.sum(axis=1).ravel(), np.sum(weighted * PATTERNS, axis=1).ravel()
     return _tables(circuit, probability, signal, float(means[0][0]), "recursion")
 
 
@@ -272,11 +262,7 @@ def _closed_form(target: GateProduct, half: EasyHalf) -> GateTables:
 
 
 def _averaged(
-    target: GateTarget,
-    x: Float[Array, "points n"],
-    y: Float[np.ndarray, " points"],
-    weights: Float[np.ndarray, " points"],
-    route: str,
+    target: GateTarget, x: Float[Array, "points n"], y: PerPoint, weights: PerPoint, route: str
 ) -> GateTables:
     """Tables of examples with weights."""
     points = np.asarray(x)
@@ -300,27 +286,19 @@ def _averaged(
     return _tables(target, probability, signal, float(labelled.sum()), route)
 
 
-@eqx.filter_jit
-def _drawn(distribution: AbstractDistribution, key: PRNGKeyArray, batch: int) -> Examples:
-    return distribution.sample(key, batch)
+_drawn = eqx.filter_jit(lambda distribution, key, batch: distribution.sample(key, batch))
+_nodes = eqx.filter_jit(lambda circuit, x: jax.vmap(circuit.gate_outputs)(x))
+_chances = eqx.filter_jit(lambda distribution, x: jax.vmap(distribution.probability)(x))
 
 
-@eqx.filter_jit
-def _nodes(circuit: TreeCircuit, x: Float[Array, "points n"]) -> tuple[Float[Array, "points _"], ...]:
-    return jax.vmap(circuit.gate_outputs)(x)
-
-
-def _support(
-    distribution: AbstractDistribution,
-) -> tuple[Float[Array, "points n"], Float[np.ndarray, " points"], Float[np.ndarray, " points"]]:
+def _support(distribution: AbstractDistribution) -> tuple[Float[Array, "points n"], PerPoint, PerPoint]:
     """Every example with its probability in float64."""
     if isinstance(distribution, Uniform | Product | Generative | EasyHalf):
         x = cube(distribution.n)
         y = np.asarray(jax.jit(jax.vmap(distribution.target))(x), float)
         if isinstance(distribution, Generative | EasyHalf):
             with jax.enable_x64(True):
-                chance = eqx.filter_jit(lambda distribution, x: jax.vmap(distribution.probability)(x))
-                return x, y, np.asarray(chance(distribution, jnp.asarray(x, jnp.float64)), float)
+                return x, y, np.asarray(_chances(distribution, jnp.asarray(x, jnp.float64)), float)
         mean = np.asarray(distribution.mean, float) if isinstance(distribution, Product) else np.zeros(distribution.n)
         return x, y, np.prod((1 + mean * np.asarray(x)) / 2, axis=1)
     x, labels, rounded = distribution.support()

@@ -1,16 +1,7 @@
 """The command line: parses, calls, prints. No science inside, and no JAX until a command needs it."""
 
 from ..interruptions import hear_no_more, hear_once_to_the_end
-from . import (
-    analyze as analyze,
-    bench as bench,
-    bound as bound,
-    listing as listing,
-    reproduce as reproduce,
-    store as store,
-    sweep as sweep,
-    train as train,
-)
+from . import analyze, bench, bound, listing, reproduce, store, sweep, train  # noqa: F401 (they add their commands)
 from .app import app as app, give_up_output
 
 
@@ -20,12 +11,8 @@ def main() -> None:
         app()
     except OSError as error:
         give_up_output(error)
-    except ImportError:  # what a library makes of an interruption while it loads
-        if not heard.heard:
-            raise
-        raise SystemExit(heard.exit_code) from None
-    except SystemExit as end:
-        if not (heard.heard and end.code):
+    except (ImportError, SystemExit) as end:  # a library may make the former of an interruption while it loads
+        if not (heard.heard and getattr(end, "code", True)):
             raise
         raise SystemExit(heard.exit_code) from None
     finally:

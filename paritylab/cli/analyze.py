@@ -7,7 +7,8 @@ import typer
 
 from ..progress import duration
 from ..registry import ACTIVATIONS, CIRCUIT_DISTRIBUTIONS, GATE_DISTRIBUTIONS, TARGETS, find
-from .app import AsJson, OutFolder, app, exit_2_on_bad_input, numbers, refuse_unused, whole_numbers
+from .app import app, exit_2_on_bad_input
+from .options import AsJson, OutFolder, numbers, option, refuse_unused, whole_numbers
 from .printing import deliver, shown, table
 
 if TYPE_CHECKING:
@@ -34,20 +35,20 @@ def kept_in_32_bits(seed: int) -> int:
     return seed
 
 
-N = Annotated[int, typer.Option(help="Number of coordinates.")]
-K = Annotated[int, typer.Option(help="Size of the parity.")]
-Seed = Annotated[int, typer.Option(help="Seed of what is drawn at random.", callback=kept_in_32_bits)]
-Formula = Annotated[str | None, typer.Option(help="A tree circuit: 'OR(AND(x0,x1),NAND(x2,x3))'.")]
+N = Annotated[int, option("Number of coordinates.")]
+K = Annotated[int, option("Size of the parity.")]
+Seed = Annotated[int, option("Seed of what is drawn at random.", callback=kept_in_32_bits)]
+Formula = Annotated[str | None, option("A tree circuit: 'OR(AND(x0,x1),NAND(x2,x3))'.")]
 
 
 @analyze.command()
 def fourier(
-    target: Annotated[str, typer.Option(help=f"One of {', '.join(TARGETS)}.")] = "majority",
+    target: Annotated[str, option(f"One of {', '.join(TARGETS)}.")] = "majority",
     n: N = 11,
     k: K = 3,
     formula: Formula = None,
-    mean: Annotated[float, typer.Option(help="Mean of every coordinate: 0 is the uniform distribution.")] = 0.0,
-    rho: Annotated[str, typer.Option(help="Correlations at which noise stability is wanted.")] = "0.5,0.9",
+    mean: Annotated[float, option("Mean of every coordinate: 0 is the uniform distribution.")] = 0.0,
+    rho: Annotated[str, option("Correlations at which noise stability is wanted.")] = "0.5,0.9",
     seed: Seed = 0,
     out: OutFolder = None,
     as_json: AsJson = False,
@@ -86,9 +87,9 @@ def fourier(
 def gap(
     n: N = 101,
     k: K = 3,
-    weights: Annotated[str, typer.Option(help="ones, signs, uniform or gaussian.")] = "uniform",
-    activation: Annotated[str, typer.Option(help=f"One of {', '.join(ACTIVATIONS)}.")] = "relu",
-    bias: Annotated[float, typer.Option(help="Bias of the neuron.")] = 0.0,
+    weights: Annotated[str, option("ones, signs, uniform or gaussian.")] = "uniform",
+    activation: Annotated[str, option(f"One of {', '.join(ACTIVATIONS)}.")] = "relu",
+    bias: Annotated[float, option("Bias of the neuron.")] = 0.0,
     seed: Seed = 0,
     out: OutFolder = None,
     as_json: AsJson = False,
@@ -150,21 +151,16 @@ def gap(
 @analyze.command()
 def correlation(
     formula: Formula = None,
-    pairs: Annotated[int | None, typer.Option(help="A product of this many random AND/OR gates.")] = None,
+    pairs: Annotated[int | None, option("A product of this many random AND/OR gates.")] = None,
     distribution: Annotated[
-        str,
-        typer.Option(
-            help=f"Of circuits: {', '.join(CIRCUIT_DISTRIBUTIONS)}; of products: {', '.join(GATE_DISTRIBUTIONS)}."
-        ),
+        str, option(f"Of circuits: {', '.join(CIRCUIT_DISTRIBUTIONS)}; of products: {', '.join(GATE_DISTRIBUTIONS)}.")
     ] = "uniform",
-    mean: Annotated[
-        float, typer.Option(help="Mean of every coordinate, for circuits under the uniform distribution.")
-    ] = 0.0,
-    share: Annotated[float, typer.Option(help="Share of the easy half, for products of gates.")] = 0.5,
+    mean: Annotated[float, option("Mean of every coordinate, for circuits under the uniform distribution.")] = 0.0,
+    share: Annotated[float, option("Share of the easy half, for products of gates.")] = 0.5,
     colour: Annotated[
-        str, typer.Option(help="What colours the picture of a circuit: correlation, influence or recovered.")
+        str, option("What colours the picture of a circuit: correlation, influence or recovered.")
     ] = "correlation",
-    failure: Annotated[float, typer.Option(help="Probability with which the theorem's numbers may fail.")] = 0.1,
+    failure: Annotated[float, option("Probability with which the theorem's numbers may fail.")] = 0.1,
     seed: Seed = 0,
     out: OutFolder = None,
     as_json: AsJson = False,
@@ -183,11 +179,8 @@ def correlation(
         promised = promise(target, found, failure)
         picture = find("colour", colour, {name: name for name in ("correlation", "influence", "recovered")})
         content: dict[str, Any] = {
-            "verdict": found.verdict,
-            "slack": found.slack,
-            "least_probability": found.least_probability,
-            "property_1": found.property_1,
-            "property_2": found.property_2,
+            **{name: getattr(found, name) for name in ("verdict", "slack", "least_probability")},
+            **{name: getattr(found, name) for name in ("property_1", "property_2")},
             "label_mean": float(found.tables.label_mean),
             "samples": found.samples,
             "theorem": promised,
@@ -197,13 +190,7 @@ def correlation(
                 for name, c, influence in zip(found.tables.names, found.correlation, found.influence, strict=True)
             ],
         }
-        code = deliver(
-            "correlation",
-            content,
-            as_json,
-            out,
-            lambda: picture_of_gates(target, found, picture),
-        )
+        code = deliver("correlation", content, as_json, out, lambda: picture_of_gates(target, found, picture))
     if not as_json:
         rows = [[each["gate"], f"{each['correlation']:.6g}", f"{each['influence']:.6g}"] for each in content["gates"]]
         first_of_table(40, "gates", rows, ["gate", "correlation with the label", "influence"])
@@ -272,8 +259,8 @@ def recovered_gates(target: Any, found: Any) -> "np.ndarray":
 
 @analyze.command()
 def margin(
-    n: Annotated[str, typer.Option(help="Numbers of coordinates, with commas between them.")] = "5,10,20,40",
-    target: Annotated[str, typer.Option(help="full-parity, majority or random-symmetric.")] = "full-parity",
+    n: Annotated[str, option("Numbers of coordinates, with commas between them.")] = "5,10,20,40",
+    target: Annotated[str, option("full-parity, majority or random-symmetric.")] = "full-parity",
     seed: Seed = 0,
     out: OutFolder = None,
     as_json: AsJson = False,
@@ -316,9 +303,9 @@ def margin(
 @analyze.command()
 def kernel(
     n: N = 30,
-    bias: Annotated[float, typer.Option(help="Variance of the biases; 0 is a network without.")] = 1.0,
-    kind: Annotated[str, typer.Option(help="ntk (all layers trained) or features (the last alone).")] = "ntk",
-    radius: Annotated[float, typer.Option(help="Norm of the predictor, for features of length one.")] = 10.0,
+    bias: Annotated[float, option("Variance of the biases; 0 is a network without.")] = 1.0,
+    kind: Annotated[str, option("ntk (all layers trained) or features (the last alone).")] = "ntk",
+    radius: Annotated[float, option("Norm of the predictor, for features of length one.")] = 10.0,
     out: OutFolder = None,
     as_json: AsJson = False,
 ) -> None:

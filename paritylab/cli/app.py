@@ -9,15 +9,11 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.main import get_current_context  # type: ignore[attr-defined]
 
 from .. import __version__
-from ..demands import echo
 from ..documents import DocumentCannotBeWritten
 
 FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
-LONGEST_NAME, LONGEST_PATH = 255, 3800
-"""Bytes of names: what Linux and macOS allow, less the room that files in a folder need."""
 
 app = typer.Typer(
     name="paritylab",
@@ -29,7 +25,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
+
+def say(text: object) -> None:
+    """A sentence for people, beside what a command prints."""
+    typer.echo(f"paritylab: {text}", err=True)
 
 
 @contextmanager
@@ -38,7 +37,7 @@ def exit_2_on_bad_input() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        typer.echo(f"paritylab: {error}", err=True)
+        say(error)
         raise typer.Exit(WRONG_INPUT) from None
 
 
@@ -51,7 +50,7 @@ def code_of_writing(write: Callable[[], Any], *, quiet: bool = False) -> int:
         write()
     except DocumentCannotBeWritten as error:
         if not quiet:
-            typer.echo(f"paritylab: {error}", err=True)
+            say(error)
         return FAILED
     return 0
 
@@ -62,56 +61,8 @@ def give_up_output(error: OSError) -> NoReturn:
     if frame.f_code is not typer.echo.__code__:
         raise error
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would try again at its end
-    typer.echo(f"paritylab: Standard output cannot be written ({error.strerror}). Make room there.", err=True)
+    say(f"Standard output cannot be written ({error.strerror}). Make room there.")
     sys.exit(FAILED)
-
-
-def folder(name: str | Path) -> Path:
-    """A folder as it is named on the command line, which is there or could be made."""
-    text = str(name)
-    with exit_2_on_bad_input():
-        if not text:
-            raise ValueError("The name of a folder is empty. Write . for the current one.")
-        if not text.isprintable() or any("\ud800" <= letter <= "\udfff" for letter in text):
-            raise ValueError(f"The name of a folder is printable text in UTF-8, got {text!a:.80}. Choose another one.")
-        if len(os.fsencode(text)) > LONGEST_PATH or max(map(len, os.fsencode(text).split(b"/"))) > LONGEST_NAME:
-            raise ValueError(
-                f"The name of a folder has at most {LONGEST_NAME} bytes between slashes and {LONGEST_PATH} in all, got "
-                f"{text:.40}... Choose a shorter one."
-            )
-    return Path(text)
-
-
-OutFolder = Annotated[
-    Path | None, typer.Option("--out", help="Folder for the numbers as JSON, and a picture.", parser=folder)
-]
-
-
-def refuse_unused(why: str, *names: str) -> None:
-    """An option that stands on the command line and would change nothing is a misunderstanding: it is said."""
-    context = get_current_context()
-    for name in names:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise ValueError(f"--{name.replace('_', '-')} has no effect {why}. Leave it out.")
-
-
-def numbers(text: str, name: str) -> list[float]:
-    """A list as it is written on the command line: `1,0.1`."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError(f"{name} takes numbers with commas between them, such as 1,0.1, got {echo(text)}.") from None
-
-
-def whole_numbers(text: str, name: str) -> list[int]:
-    """A list of whole numbers: `3,14,15`."""
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError(
-            f"{name} takes whole numbers with commas between them, such as 3,14,15, got {echo(text)}."
-        ) from None
 
 
 def version(show: bool) -> bool:

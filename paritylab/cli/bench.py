@@ -4,14 +4,15 @@ from typing import Annotated
 
 import typer
 
-from .app import AsJson, app, exit_2_on_bad_input, whole_numbers
+from .app import app, exit_2_on_bad_input
+from .options import AsJson, option, whole_numbers
 from .printing import print_json, shown, table
 
 
 @app.command()
 def bench(
-    cases: Annotated[str | None, typer.Option(help="Numbers of the cases to run, 1 to 6: 1,2.")] = None,
-    rounds: Annotated[int, typer.Option(help="Interleaved rounds; the median counts.")] = 5,
+    cases: Annotated[str | None, option("Numbers of the cases to run, 1 to 6: 1,2.")] = None,
+    rounds: Annotated[int, option("Interleaved rounds; the median counts.")] = 5,
     as_json: AsJson = False,
 ) -> None:
     """Measure the engine against a PyTorch loop, PyTorch vmap and plain JAX, on the same work."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..demands import echo
-from ..registry import BOUNDS, find, nearest
-from .app import AsJson, OutFolder, app, exit_2_on_bad_input
+from ..registry import BOUNDS, find, load, nearest
+from .app import app, exit_2_on_bad_input
+from .options import AsJson, OutFolder
 from .printing import deliver, shown, table
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ def bound(
 ) -> None:
     """What a theorem says for given numbers: bound kernel --n 30 --k 3 --norm 10; a list (--n 10,20) gives a curve."""
     with exit_2_on_bad_input():
-        find("bound", name, BOUNDS)
-        function = load(name)
+        function = load(f"bounds.{find('bound', name, BOUNDS)[0]}")
         points = points_of(name, function, numbers or [])
         found = [(point, value_at(name, function, point)) for point in points]
         varied = [key for key in points[0] if len({point[key] for point in points}) > 1]
@@ -36,14 +36,6 @@ def bound(
     if not as_json:
         print_bounds(found, varied)
     raise typer.Exit(code)
-
-
-def load(name: str) -> "Callable[..., Bound]":
-    """The function of a bound."""
-    import importlib
-
-    module, function = BOUNDS[name][0].split(":")
-    return getattr(importlib.import_module(f"paritylab.bounds.{module}"), function)  # type: ignore[no-any-return]
 
 
 def value_at(name: str, function: "Callable[..., Bound]", point: dict[str, Any]) -> "Bound":
@@ -59,11 +51,8 @@ def value_at(name: str, function: "Callable[..., Bound]", point: dict[str, Any])
 
 def points_of(name: str, function: Callable[..., Any], words: list[str]) -> list[dict[str, Any]]:
     """The arguments that words like `--n 10,20` stand for, one for each combination."""
-    known = {
-        key: parameter
-        for key, parameter in inspect.signature(function).parameters.items()
-        if not key.endswith("constants")
-    }
+    parameters = inspect.signature(function).parameters
+    known = {key: each for key, each in parameters.items() if not key.endswith("constants")}
     given: dict[str, list[float]] = {}
     pairs = list(itertools.chain.from_iterable(word.split("=", 1) if "=" in word else [word] for word in words))
     if len(pairs) % 2:
@@ -102,11 +91,7 @@ def number(text: str, flag: str, parameter: inspect.Parameter) -> int | float:
 def document_of(point: dict[str, Any], found: "Bound") -> dict[str, Any]:
     return {
         **point,
-        "value": found.value,
-        "side": found.side,
-        "applies": found.applies,
-        "sentence": found.sentence,
-        "source": found.source,
+        **{name: getattr(found, name) for name in ("value", "side", "applies", "sentence", "source")},
         "assumptions": [each._asdict() for each in found.assumptions],
         "parts": {part.name: part.value for part in found.parts},
     }
@@ -133,10 +118,9 @@ def picture(name: str, found: "list[tuple[dict[str, Any], Bound]]", varied: list
     """The bound over the first number that varies, a line for each value of the others; none if nothing varies."""
     if not varied:
         return None
-    from ..figures import ink, panels
+    from ..figures import ink, one_panel
 
-    figure, axes = panels(1, 1, width=4.5, height=3.0)
-    axis, (along, *others) = axes[0, 0], varied
+    (figure, axis), (along, *others) = one_panel(4.5, 3.0), varied
     lines: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
     for point, each in found:
         lines.setdefault(tuple(point[key] for key in others), []).append((point[along], each.value))

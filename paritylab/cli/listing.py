@@ -5,31 +5,21 @@ from typing import Annotated, Any
 
 import typer
 
+from .. import registry
 from ..progress import duration
-from ..registry import (
-    ACTIVATIONS,
-    BOUNDS,
-    CIRCUIT_DISTRIBUTIONS,
-    EXPERIMENTS,
-    GATE_DISTRIBUTIONS,
-    INITIALIZATIONS,
-    LOSSES,
-    NETWORKS,
-    TARGETS,
-    Row,
-    nearest,
-)
-from .app import AsJson, app, exit_2_on_bad_input
+from ..registry import ACTIVATIONS, BOUNDS, EXPERIMENTS, Row, nearest
+from .app import app, exit_2_on_bad_input
+from .options import AsJson
 from .printing import print_json, shown, table
 
 ROWS: dict[str, Mapping[str, Row]] = {
-    "targets": TARGETS,
-    "networks": NETWORKS,
+    "targets": registry.TARGETS,
+    "networks": registry.NETWORKS,
     "activations": ACTIVATIONS,
-    "initializations": INITIALIZATIONS,
-    "losses": LOSSES,
-    "circuit-distributions": CIRCUIT_DISTRIBUTIONS,
-    "gate-distributions": GATE_DISTRIBUTIONS,
+    "initializations": registry.INITIALIZATIONS,
+    "losses": registry.LOSSES,
+    "circuit-distributions": registry.CIRCUIT_DISTRIBUTIONS,
+    "gate-distributions": registry.GATE_DISTRIBUTIONS,
 }
 WHAT = ("experiments", *ROWS, "bounds")
 

@@ -49,18 +49,16 @@ ENTRIES = ("learned", "runs", *COUNTS, "t10", "median", "interval")
 
 def print_summary(summary: list[dict[str, Any]]) -> None:
     counts = [name for name in COUNTS if any(row[name] for row in summary)]
+    names = [name for name in summary[0] if name not in ENTRIES]
     rows = [
         [
-            *(shown(row[name]) for name in row if name not in ENTRIES),
+            *(shown(row[name]) for name in names),
             f"{row['learned']} of {row['runs']}",
-            *(shown(row[name]) for name in counts),
-            shown(row["t10"]),
-            shown(row["median"]),
+            *(shown(row[name]) for name in (*counts, "t10", "median")),
             shown_interval(row["interval"]),
         ]
         for row in summary
     ]
-    names = [name for name in summary[0] if name not in ENTRIES]
     times = ["10th percentile", "median time", "95% interval of the median"]
     table(rows, [*names, "learned", *(COUNTS[name] for name in counts), *times])
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from ..progress import duration, sweep_bar
-from .app import FAILED, INTERRUPTED, AsJson, app, check_writable, code_of_writing, exit_2_on_bad_input, folder
+from .app import FAILED, INTERRUPTED, app, check_writable, code_of_writing, exit_2_on_bad_input, say
+from .options import AsJson, folder, option
 from .printing import print_json, shown, table
 
 if TYPE_CHECKING:
@@ -25,18 +26,16 @@ def reproduce(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME ...]", help="Experiments or papers; none: the headline set.")
     ] = None,
-    scale: Annotated[str, typer.Option(help="quick (a laptop, minutes) or paper (the paper's own size).")] = "quick",
+    scale: Annotated[str, option("quick (a laptop, minutes) or paper (the paper's own size).")] = "quick",
     out: Annotated[
-        Path, typer.Option(help="Folder for figures, data, claims.json, the report and the store.", parser=folder)
+        Path, option("Folder for figures, data, claims.json, the report and the store.", parser=folder)
     ] = Path("out/reproduce"),
     data: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder with MNIST's idx or CIFAR-10's binary files; else PARITYLAB_DATA names it.", parser=folder
-        ),
+        option("Folder with MNIST's idx or CIFAR-10's binary files; else PARITYLAB_DATA names it.", parser=folder),
     ] = None,
-    executor: Annotated[str | None, typer.Option(help="A Dask cluster: dask://HOST:PORT. This machine if not.")] = None,
-    record: Annotated[bool, typer.Option("--record", help="Write the verdicts down as those that are known.")] = False,
+    executor: Annotated[str | None, option("A Dask cluster: dask://HOST:PORT. This machine if not.")] = None,
+    record: Annotated[bool, option("Write the verdicts down as those that are known.", "--record")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Reproduce figures and tables of the papers, judge what they claim, and write a report."""
@@ -49,7 +48,7 @@ def reproduce(
         from ..experiments.accounts import accounts_in
         from ..experiments.base import chosen
         from ..experiments.reproduce import sweep_of, write_ledger
-        from ..report.page import REPORT, write_report
+        from ..report.page import REPORT, SUMMARY, cells_of, is_news, write_report
 
         wanted = chosen(names or [])
         if data is not None:
@@ -60,25 +59,26 @@ def reproduce(
     done = work_off(wanted, first, scale, out, executor, as_json)
     code = code_of_writing(lambda: (write_ledger(out), write_report(out)), quiet=done.full)
     known = [row for about in accounts_in(out)[0] for row in about["claims"]]
-    rows = {row["claim"]: row for row in known if row["scale"] == scale and named(row, wanted)}
+    mine = tuple(f"{name}/" for name in wanted)
+    rows = {row["claim"]: row for row in known if row["scale"] == scale and row["claim"].startswith(mine)}
     ledger = [*(rows | {row["claim"]: row for row in done.claims}).values()]
-    news = [row for row in ledger if row["recorded"] not in (None, row["verdict"])]
-    if record:
-        code = code or record_verdicts(out, wanted, scale)
+    news = [*filter(is_news, ledger)]
+    if record and not code:
+        record_verdicts(out, wanted, scale)
     page = None if code else str(out / REPORT)
     if as_json:
         print_json({"claims": ledger, "report": page, **({"interrupted": True} if done.interrupted else {})})
-    else:
-        print_ledger(ledger)
+    elif ledger:
+        table([cells_of(row, "claim", shown) for row in ledger], [*SUMMARY])
     for row in news:
-        typer.echo(f"paritylab: {row['claim']} was recorded as {row['recorded']!r} and now {row['verdict']}.", err=True)
+        say(f"{row['claim']} was recorded as {row['recorded']!r} and now {row['verdict']}.")
     if not as_json and page:
         typer.echo(page)
     raise typer.Exit(INTERRUPTED if done.interrupted else FAILED if news or done.trouble else code)
 
 
-def record_verdicts(out: Path, wanted: list[str], scale: str) -> int:
-    """Writes down what the experiments of a folder found; the exit code."""
+def record_verdicts(out: Path, wanted: list[str], scale: str) -> None:
+    """Writes down what the experiments of a folder found."""
     import datetime
 
     from ..experiments.accounts import found_in
@@ -89,8 +89,7 @@ def record_verdicts(out: Path, wanted: list[str], scale: str) -> int:
     with exit_2_on_bad_input():
         today = datetime.date.today()
         for path in (*record(mine, today), *note(mine, today)):
-            typer.echo(f"paritylab: recorded in {path}", err=True)
-    return 0
+            say(f"recorded in {path}")
 
 
 def say_damaged(damaged: "list[Damaged]", out: Path, wanted: list[str], scale: str) -> None:
@@ -102,7 +101,7 @@ def say_damaged(damaged: "list[Damaged]", out: Path, wanted: list[str], scale: s
         else:
             again = f"paritylab reproduce {'/'.join(name)} --scale {made_at}"
             fate = f"it is left out of the report; make it again with '{again}'"
-        typer.echo(f"paritylab: {each}: {fate}.", err=True)
+        say(f"{each}: {fate}.")
 
 
 def use_data(folder: Path) -> None:
@@ -154,14 +153,14 @@ def work_off(
     try:
         with ThreadPoolExecutor(1) as desk, exit_2_on_bad_input(), executor_of(executor) as hands:
             check_writable(out)
-            store = Store.create(out / "store", say=lambda text: typer.echo(f"paritylab: {text}", err=True))
+            store = Store.create(out / "store", say=say)
             with (
                 sweep_bar(quiet, how_far) as watch,
                 closing(do_runs(wanted, scale, store, executor=hands, planned=planned, watch=watch)) as done,
             ):
                 for name, results, jobs in done:
                     if results.missing:
-                        typer.echo(f"paritylab: {IncompleteError(name, results)}", err=True)
+                        say(IncompleteError(name, results))
                         trouble = True
                     else:
                         written.append(desk.submit(write_and_say, name, results, jobs))
@@ -172,30 +171,9 @@ def work_off(
     except KeyboardInterrupt:
         return Done(claims, interrupted=True, trouble=trouble)
     except (WorkStopped, DocumentCannotBeWritten) as error:
-        typer.echo(f"paritylab: {error}", err=True)
+        say(error)
         return Done(claims, trouble=True, full=True)
     return Done(claims, trouble=trouble)
-
-
-def named(row: dict[str, Any], wanted: list[str]) -> bool:
-    return any(row["claim"].startswith(f"{name}/") for name in wanted)
-
-
-def print_ledger(ledger: list[dict[str, Any]]) -> None:
-    rows = [
-        [
-            row["claim"],
-            shown(row["paper"]),
-            shown(row["theory"]),
-            shown(row["measured"]),
-            f"{shown(row['interval'][0])} to {shown(row['interval'][1])}",
-            row["region"],
-            row["verdict"],
-        ]
-        for row in ledger
-    ]
-    if rows:
-        table(rows, ["claim", "paper", "theory", "ours", "95% interval", "accepted", "verdict"])
 
 
 @app.command()
@@ -205,7 +183,7 @@ def report(
     ],
     gallery: Annotated[
         Path | None,
-        typer.Option(help="Also keep what it holds at paper scale in this folder, with a page.", parser=folder),
+        option("Also keep what it holds at paper scale in this folder, with a page.", parser=folder),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -218,7 +196,7 @@ def report(
         if not found and not damaged:
             raise ValueError(f"{out} holds no experiment. Write one with 'paritylab reproduce --out {out}'.")
         for each in damaged:
-            typer.echo(f"paritylab: {each} and left out. Make it again with 'paritylab reproduce'.", err=True)
+            say(f"{each} and left out. Make it again with 'paritylab reproduce'.")
         code = 0
         if gallery is not None:
             from ..report.gallery import write_gallery

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .app import FAILED, AsJson, app, exit_2_on_bad_input
+from .app import FAILED, app, exit_2_on_bad_input, say
+from .options import AsJson
 from .printing import print_json
 
 store = typer.Typer(no_args_is_help=True, help="Look after a folder of finished runs.")
@@ -53,6 +54,6 @@ def compact(
     with exit_2_on_bad_input():
         from ..sweep.store import Store
 
-        place = Store(folder, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
+        place = Store(folder, say=say)
     for path in place.compact():
         typer.echo(path)

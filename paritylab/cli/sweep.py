@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..progress import duration, sweep_bar
-from .app import FAILED, INTERRUPTED, AsJson, app, code_of_writing, exit_2_on_bad_input, folder
+from .app import FAILED, INTERRUPTED, app, code_of_writing, exit_2_on_bad_input, say
+from .options import AsJson, folder, option
 from .printing import print_json, print_summary, table
 
 if TYPE_CHECKING:
@@ -19,27 +20,25 @@ if TYPE_CHECKING:
 @app.command()
 def sweep(
     file: Annotated[Path, typer.Argument(help="The sweep: a TOML file.")],
-    store: Annotated[
-        Path, typer.Option(help="Folder that keeps the results; what is there is not done again.", parser=folder)
-    ],
+    store: Annotated[Path, option("Folder that keeps the results; what is there is not done again.", parser=folder)],
     executor: Annotated[
-        str | None, typer.Option(help="A Dask cluster: dask://HOST:PORT or tls://HOST:PORT. This machine if not.")
+        str | None, option("A Dask cluster: dask://HOST:PORT or tls://HOST:PORT. This machine if not.")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Worker processes here; if not given one per core, or up to six per GPU.")
+        int | None, option("Worker processes here; if not given one per core, or up to six per GPU.")
     ] = None,
-    attempts: Annotated[int, typer.Option(help="How often a job that fails is tried.")] = 3,
+    attempts: Annotated[int, option("How often a job that fails is tried.")] = 3,
     job_timeout: Annotated[
-        float | None, typer.Option(help="Seconds that a job may take; one that takes longer fails. No limit if not.")
+        float | None, option("Seconds that a job may take; one that takes longer fails. No limit if not.")
     ] = None,
     module: Annotated[
         list[str] | None,
-        typer.Option(help="A module outside of this folder whose functions the file may name as its job."),
+        option("A module outside of this folder whose functions the file may name as its job."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done; do nothing, and import no code of yours.")
+        bool, option("Say what would be done; do nothing, and import no code of yours.", "--dry-run")
     ] = False,
-    compact: Annotated[bool, typer.Option("--compact", help="At the end, merge the store's files into one.")] = False,
+    compact: Annotated[bool, option("At the end, merge the store's files into one.", "--compact")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Do all runs of a sweep that are not in the store yet. Run it again to resume, or to see how far it is."""
@@ -59,7 +58,8 @@ def sweep(
             print_plan(plan_of_calls(said) if said.function else plan_of(said, sweep_of(said), store), as_json)
             return
         made = sweep_of(said)
-    place, document, code = work_off(said, made, store, executor, workers, attempts, job_timeout, as_json)
+    options = {"runs_per_job": said.runs_per_job, "attempts": attempts, "job_timeout": job_timeout, "check": False}
+    place, document, code = work_off(said, made, store, executor, workers, options, as_json)
     if compact and not code:
         code = code_of_writing(lambda: document.update(files=[str(path) for path in place.compact()]))
     if as_json:
@@ -75,8 +75,7 @@ def work_off(
     folder: Path,
     executor: str | None,
     workers: int | None,
-    attempts: int,
-    job_timeout: float | None,
+    options: dict[str, Any],
     quiet: bool,
 ) -> tuple["Store", dict[str, Any], int]:
     """Does what is missing; the store, what there is to print, and the exit code."""
@@ -87,28 +86,19 @@ def work_off(
     try:
         with exit_2_on_bad_input(), sweep_bar(quiet) as watch, executor_of(executor, workers) as hands:
             # Only now: what is wrong with the executor leaves no store behind.
-            store = Store.create(folder, say=lambda text: typer.echo(f"paritylab: {text}", err=True))
-            results = made.run(
-                store,
-                executor=hands,
-                runs_per_job=said.runs_per_job,
-                attempts=attempts,
-                job_timeout=job_timeout,
-                watch=watch or False,
-                check=False,
-            )
+            store = Store.create(folder, say=say)
+            results = made.run(store, executor=hands, watch=watch or False, **options)
     except KeyboardInterrupt:
         if store is None:
             raise
         return store, {**outcome_of(said, made, made.results(store)), "interrupted": True}, INTERRUPTED
     except WorkStopped as error:
         assert store is not None
-        typer.echo(f"paritylab: {error}", err=True)
+        say(error)
         return store, outcome_of(said, made, made.results(store)), FAILED
     for failure in results.failures:
         where = store.folder / "failures" / f"{failure.job}.json"
-        said_of_it = f"A job of {failure.runs} runs failed {failure.attempts} times: {failure.reason} ({where})"
-        typer.echo(f"paritylab: {said_of_it}", err=True)
+        say(f"A job of {failure.runs} runs failed {failure.attempts} times: {failure.reason} ({where})")
     return store, outcome_of(said, made, results), FAILED if results.missing else 0
 
 

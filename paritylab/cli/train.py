@@ -9,17 +9,8 @@ import typer
 from ..documents import document, write_whole
 from ..progress import progress_bar
 from ..registry import INITIALIZATIONS, LOSSES, TARGETS
-from .app import (
-    INTERRUPTED,
-    AsJson,
-    app,
-    check_writable,
-    code_of_writing,
-    exit_2_on_bad_input,
-    folder,
-    numbers,
-    whole_numbers,
-)
+from .app import INTERRUPTED, app, check_writable, code_of_writing, exit_2_on_bad_input
+from .options import AsJson, folder, numbers, option, whole_numbers
 from .printing import print_json, print_summary
 
 if TYPE_CHECKING:
@@ -32,30 +23,26 @@ A_ROW = 2000
 
 @app.command()
 def train(
-    target: Annotated[str, typer.Option(help=f"What to learn: {', '.join(TARGETS)}.")] = "parity",
-    n: Annotated[int, typer.Option(help="Number of coordinates.")] = 30,
-    k: Annotated[int | None, typer.Option(help="Degree of the parity, activation or PolyNet; 3 if not given.")] = None,
-    support: Annotated[str | None, typer.Option(help="Coordinates of the parity, such as 3,14,15.")] = None,
-    network: Annotated[str, typer.Option(help="Name of the network; see 'paritylab list networks'.")] = "relu-mlp",
-    width: Annotated[
-        str | None, typer.Option(help="Width, or widths of the layers; a Transformer's embedding.")
-    ] = None,
-    init: Annotated[str, typer.Option(help=f"Initialization: {', '.join(INITIALIZATIONS)}.")] = "default",
-    batch: Annotated[int, typer.Option(help="Batch size.")] = 32,
-    rate: Annotated[str, typer.Option(help="Learning rate, or several to try: 1,0.1.")] = "0.1",
-    loss: Annotated[str, typer.Option(help=f"Loss: {', '.join(LOSSES)}.")] = "hinge",
-    optimizer: Annotated[str, typer.Option(help="Any optimizer of optax by name: sgd, adam, ...")] = "sgd",
-    decay: Annotated[float, typer.Option(help="Weight decay, decoupled.")] = 0.0,
-    noise: Annotated[float, typer.Option(help="Probability of a flipped label in training.")] = 0.0,
-    sample: Annotated[int | None, typer.Option(help="Train on a finite sample of this size.")] = None,
-    seeds: Annotated[int, typer.Option(help="Number of seeds: 0, 1, 2, ...")] = 25,
-    steps: Annotated[int, typer.Option(help="Steps after which a run ends.")] = 100_000,
-    every: Annotated[int, typer.Option(help="Steps between looks at the validation batch.")] = 10,
-    validation: Annotated[int, typer.Option(help="Points of the validation batch.")] = 8192,
-    float64: Annotated[bool, typer.Option("--float64", help="Train in double precision.")] = False,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the result (train.json, runs.csv).", parser=folder)
-    ] = None,
+    target: Annotated[str, option(f"What to learn: {', '.join(TARGETS)}.")] = "parity",
+    n: Annotated[int, option("Number of coordinates.")] = 30,
+    k: Annotated[int | None, option("Degree of the parity, activation or PolyNet; 3 if not given.")] = None,
+    support: Annotated[str | None, option("Coordinates of the parity, such as 3,14,15.")] = None,
+    network: Annotated[str, option("Name of the network; see 'paritylab list networks'.")] = "relu-mlp",
+    width: Annotated[str | None, option("Width, or widths of the layers; a Transformer's embedding.")] = None,
+    init: Annotated[str, option(f"Initialization: {', '.join(INITIALIZATIONS)}.")] = "default",
+    batch: Annotated[int, option("Batch size.")] = 32,
+    rate: Annotated[str, option("Learning rate, or several to try: 1,0.1.")] = "0.1",
+    loss: Annotated[str, option(f"Loss: {', '.join(LOSSES)}.")] = "hinge",
+    optimizer: Annotated[str, option("Any optimizer of optax by name: sgd, adam, ...")] = "sgd",
+    decay: Annotated[float, option("Weight decay, decoupled.")] = 0.0,
+    noise: Annotated[float, option("Probability of a flipped label in training.")] = 0.0,
+    sample: Annotated[int | None, option("Train on a finite sample of this size.")] = None,
+    seeds: Annotated[int, option("Number of seeds: 0, 1, 2, ...")] = 25,
+    steps: Annotated[int, option("Steps after which a run ends.")] = 100_000,
+    every: Annotated[int, option("Steps between looks at the validation batch.")] = 10,
+    validation: Annotated[int, option("Points of the validation batch.")] = 8192,
+    float64: Annotated[bool, option("Train in double precision.", "--float64")] = False,
+    out: Annotated[Path | None, option("Folder for the result (train.json, runs.csv).", parser=folder)] = None,
     as_json: AsJson = False,
 ) -> None:
     """Train many networks at once and say when each of them learned."""

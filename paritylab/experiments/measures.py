@@ -70,6 +70,16 @@ def median(values: ArrayLike) -> Measured:
     return Measured(quantile(sample, 0.5), median_interval(sample))
 
 
+def median_difference(values: ArrayLike) -> Measured:
+    """The median over runs of numbers in [-1, 1], such as differences of errors: few runs say nothing of its sign.
+
+    >>> median_difference([-0.5, 0.25, 0.5])
+    Measured(value=0.25, interval=(-1.0, inf))
+    """
+    (value, (low, high)) = median(np.asarray(values, float) + 1)
+    return Measured(value - 1, (low - 1, high - 1))
+
+
 def mean(values: ArrayLike) -> Measured:
     """The mean over runs, with Student's interval."""
     sample = np.asarray(values, float)

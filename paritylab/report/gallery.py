@@ -20,13 +20,12 @@ from ..experiments.status import COLUMNS as STATUS, columns, status
 from ..experiments.verdicts import recorded
 from ..registry import PAPERS
 from ..sweep.sweep import Results
-from .page import number
+from .page import SUMMARY, cells_of, number
 
 LARGEST = 2_000_000
 """Bytes of one exhibit's table."""
 LEFT_OUT = ("run", "worker")
 """Columns that no claim needs; names of runs do not compress."""
-COLUMNS = ("claim", "paper", "theory", "ours", "95% interval", "accepted", "verdict")
 OF_EACH_RUN = ("seed", "steps", "error", "job")
 
 
@@ -126,7 +125,8 @@ def _exhibit(about: dict[str, Any]) -> str:
     name = about["experiment"]
     folder = name.replace("/", "-")
     pictures = "\n\n".join(f"![{about['title']}]({folder}/{figure})" for figure in about["figures"])
-    rows = "\n".join(_row(claim) for claim in about["claims"])
+    lines = (cells_of(claim, "statement", number) for claim in about["claims"])
+    rows = "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |" for cells in lines)
     why = "".join(
         f"\n- *{claim['claim'].removeprefix(name + '/')}* {claim['verdict']}: {claim['explanation']}"
         for claim in about["claims"]
@@ -135,23 +135,9 @@ def _exhibit(about: dict[str, Any]) -> str:
     origins = "; ".join(f"{each.get('device')}, commit {str(each.get('commit'))[:10]}" for each in about["origins"])
     return (
         f"## {name}: {about['title']}\n\n{pictures}\n\n"
-        f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n{rows}\n{why}\n\n"
+        f"| {' | '.join(SUMMARY)} |\n|{'---|' * len(SUMMARY)}\n{rows}\n{why}\n\n"
         f"{origins}; {about['seconds']:.0f} s of work. `{about['command']}`\n"
     )
-
-
-def _row(claim: dict[str, Any]) -> str:
-    low, high = claim["interval"]
-    cells = (
-        claim["statement"],
-        number(claim["paper"]),
-        number(claim["theory"]),
-        number(claim["measured"]),
-        f"{number(low)} to {number(high)}",
-        claim["region"],
-        claim["verdict"],
-    )
-    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
 def _page(shown_exhibits: list[str]) -> str:

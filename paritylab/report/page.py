@@ -2,6 +2,7 @@
 
 import base64
 from collections import Counter
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ def html(experiments: list[dict[str, Any]], out: Path) -> str:
         f"<title>paritylab report</title><style>{(HERE / 'style.css').read_text()}</style></head><body><main>",
         "<h1>What gradient descent learns on the Boolean cube</h1>",
         f'<p class="lead">{counts(claims)}</p>',
-        contents(experiments),
+        f"<ul>{''.join(map(line_of, experiments))}</ul>",
         ledger(claims),
         *(section(about, out) for about in experiments),
         f"<footer>paritylab {escape(__version__)}</footer>",
@@ -66,13 +67,8 @@ def words(found: Counter[str]) -> dict[str, str]:
     return {verdict: (single if found[verdict] == 1 else plural)[verdict] for verdict in VERDICTS if found[verdict]}
 
 
-def contents(experiments: list[dict[str, Any]]) -> str:
-    """A list of the experiments, each with the verdicts of its claims."""
-    return f"<ul>{''.join(map(line_of, experiments))}</ul>"
-
-
 def line_of(about: dict[str, Any]) -> str:
-    """One line of the list."""
+    """One line of the list of experiments, with the verdicts of its claims."""
     found = Counter(claim["verdict"] for claim in about["claims"])
     verdicts = ", ".join(
         f'<span class="verdict {verdict}">{VERDICTS[verdict][0]} {found[verdict]} {word}</span>'
@@ -105,20 +101,14 @@ def row(claim: dict[str, Any]) -> str:
         (claim["claim"], f'<a href="#{escape(claim["scale"])}/{anchor}">{escape(claim["claim"])}</a>'),
         (verdict, f'<span class="verdict {verdict}">{VERDICTS[verdict]}</span>{changed}'),
         (claim["statement"], escape(claim["statement"]) + why),
-        (claim["paper"], number(claim["paper"])),
-        (claim["theory"], number(claim["theory"])),
-        (claim["measured"], number(claim["measured"])),
+        *((claim[name], number(claim[name])) for name in ("paper", "theory", "measured")),
         (low, f"{number(low)} to {number(high)}"),
         (claim["region"], escape(claim["region"])),
         (claim["scale"], escape(claim["scale"])),
         (claim["seconds"], f"{claim['seconds']:.0f} s"),
     ]
-    return "<tr>" + "".join(f'<td data-value="{value_of(value)}">{text}</td>' for value, text in cells) + "</tr>"
-
-
-def value_of(value: Any) -> str:
-    """The key by which a cell is sorted."""
-    return "" if value is None else escape(str(value), quote=True)
+    key = lambda value: "" if value is None else escape(str(value), quote=True)
+    return "<tr>" + "".join(f'<td data-value="{key(value)}">{text}</td>' for value, text in cells) + "</tr>"
 
 
 def number(value: Any) -> str:
@@ -128,6 +118,16 @@ def number(value: Any) -> str:
     if isinstance(value, str):
         return escape(value)
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+SUMMARY = ("claim", "paper", "theory", "ours", "95% interval", "accepted", "verdict")
+
+
+def cells_of(claim: dict[str, Any], name: str, shown: Callable[[Any], str]) -> list[str]:
+    """A claim as a row of `SUMMARY`, with its name or its statement in front and numbers as they are to be shown."""
+    numbers = [shown(claim[key]) for key in ("paper", "theory", "measured")]
+    interval = " to ".join(map(shown, claim["interval"]))
+    return [claim[name], *numbers, interval, claim["region"], claim["verdict"]]
 
 
 def section(about: dict[str, Any], out: Path) -> str:

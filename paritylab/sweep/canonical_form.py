@@ -6,6 +6,7 @@ the names under which they can be imported, and the user's own code a hash of it
 years later.
 """
 
+import contextlib
 import dataclasses
 import enum
 import functools
@@ -61,7 +62,7 @@ def canonical(thing: Any) -> Any:
     if thing is None or (isinstance(thing, bool | str | int) and not isinstance(thing, enum.Enum)):
         return thing
     if isinstance(thing, float):
-        return _number(thing)
+        return thing if np.isfinite(thing) else repr(thing)  # JSON knows neither NaN nor infinity
     if isinstance(thing, np.ndarray | np.generic | jax.Array):
         return _array(np.asarray(thing))
     if isinstance(thing, enum.Enum):
@@ -108,11 +109,6 @@ def digest(form: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _number(value: float) -> float | str:
-    """JSON knows neither NaN nor infinity."""
-    return value if np.isfinite(value) else repr(value)
-
-
 def _array(values: np.ndarray) -> dict[str, Any]:
     if values.dtype.hasobject:
         raise ValueError(f"An array of objects cannot be written down: {values!r:.80}. Use an array of numbers.")
@@ -137,8 +133,9 @@ def qualified(named: Any) -> tuple[str, str]:
     public = [part for part in module.split(".") if not part.startswith("_")]
     homes = [".".join(public[:length]) for length in range(1, len(public) + 1)]
     for home in [*homes, module]:
-        if home and _found(home, name) is named:
-            return home, name
+        with contextlib.suppress(ImportError, AttributeError):
+            if home and imported(home, name) is named:
+                return home, name
     raise ValueError(
         f"{named!r} has no name under which it can be imported, so its results could not be found again. "
         "Define it with `def` or `class` at the top level of a module (or wrap one with functools.partial)."
@@ -165,8 +162,6 @@ def _in_stores(module: str, name: str) -> str:
     return IN_STORES.get(full, full)
 
 
-def _found(module: str, name: str) -> Any:
-    try:
-        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
-    except (ImportError, AttributeError):
-        return None
+def imported(module: str, name: str) -> Any:
+    """What has this qualified name in a module."""
+    return functools.reduce(getattr, name.split("."), importlib.import_module(module))

@@ -75,7 +75,8 @@ class _Reader:
         tree = _parsed(source_of(named))
         own_name = f"{named.__module__.replace('__mp_main__', '__main__')}.{named.__qualname__}"
         self.found.append(f"{own_name}: {ast.unparse(tree)}")
-        scope, bound = _scope(named), {node.id for node in _names(tree) if not isinstance(node.ctx, ast.Load)}
+        names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+        scope, bound = _scope(named), {node.id for node in names if not isinstance(node.ctx, ast.Load)}
         for chain in _chains(tree):
             if chain[0] in scope:
                 self._use(named, chain, scope[chain[0]], told=chain[0] not in bound)
@@ -154,10 +155,6 @@ def _scope(named: Any) -> dict[str, Any]:
         cells = zip(named.__code__.co_freevars, named.__closure__ or (), strict=True)
         return {**named.__globals__, **{name: cell.cell_contents for name, cell in cells}}
     return vars(sys.modules[named.__module__])
-
-
-def _names(tree: ast.AST) -> list[ast.Name]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
 
 
 def _chains(tree: ast.AST) -> list[list[str]]:

@@ -125,18 +125,16 @@ class LocalPool(Executor):
         return len(self.places)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        return self._threads.submit(self._call, None, fn, args, kwargs)
+        return self._threads.submit(self._call, None, (fn, args, kwargs))
 
     def submit_within(self, seconds: int | float, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
         """The same for a call that may take so many seconds once a worker has it; then the worker is killed."""
-        return self._threads.submit(self._call, seconds, fn, args, {})
+        return self._threads.submit(self._call, seconds, (fn, args, {}))
 
-    def _call(
-        self, seconds: int | float | None, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def _call(self, seconds: int | float | None, call: tuple[Any, ...]) -> Any:
         member = self._idle.get()  # there are as many threads as members
         try:
-            return member.call(pack((fn, args, kwargs)), seconds)  # what cannot be sent is said before it is sent
+            return member.call(pack(call), seconds)  # what cannot be sent is said before it is sent
         finally:
             self._idle.put(member)
 

@@ -108,15 +108,14 @@ def load(located: Located) -> Callable[..., Any]:
         if here not in sys.path:  # whoever starts a program by its name has the program's folder there
             sys.path.insert(0, here)
         _check_nothing_hides(located)
-    found = getattr(_imported(module), located.name, None)
+    found: Any = getattr(_imported(module), located.name, None)
     if found is None:
         raise ValueError(f"`job` is 'train' or 'package.module:function', and {module} has no {located.name!r}.")
     if not callable(found):
         raise ValueError(f"`job` names a function, and {job!r} is a {type(found).__name__}.")
     if located.own and getattr(found, "__module__", None) != module:
         raise ValueError(f"The job {job!r} is not defined in that module. Name the module that defines it.")
-    made: Callable[..., Any] = found
-    return made
+    return found
 
 
 def _check_nothing_hides(located: Located) -> None:

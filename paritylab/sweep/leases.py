@@ -12,7 +12,7 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,6 +31,8 @@ class LeaseLost(RuntimeError):
 class AbstractLeases(abc.ABC):
     """Leases by name, kept in a folder."""
 
+    _held: Collection[str]
+
     def __init__(self, folder: Path):
         self.folder = folder
 
@@ -38,9 +40,9 @@ class AbstractLeases(abc.ABC):
     def take(self, name: str) -> bool:
         """Whether the lease could be had; it is held from now on."""
 
-    @abc.abstractmethod
     def holds(self, name: str) -> bool:
         """Whether this process took the lease and has not given it back."""
+        return name in self._held
 
     @abc.abstractmethod
     def kept(self, name: str) -> bool:
@@ -89,9 +91,6 @@ class LockLeases(AbstractLeases):
             if self.kept(name):
                 return True
             os.close(self._held.pop(name))
-
-    def holds(self, name: str) -> bool:
-        return name in self._held
 
     def kept(self, name: str) -> bool:
         try:
@@ -166,9 +165,6 @@ class HeartbeatLeases(AbstractLeases):
                 for name in self._held:
                     if self.kept(name):
                         (self.folder / name).write_text(f"{self.owner} {self._beats}")
-
-    def holds(self, name: str) -> bool:
-        return name in self._held
 
     def kept(self, name: str) -> bool:
         try:

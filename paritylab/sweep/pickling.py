@@ -4,14 +4,12 @@ Functions that JAX has wrapped (`jax.nn.relu` is one) cannot be pickled; they go
 which they can be imported, as in a configuration's canonical form.
 """
 
-import functools
-import importlib
 import io
 import pickle
 import types
 from typing import Any
 
-from .canonical_form import qualified
+from .canonical_form import imported, qualified
 
 
 class _Packer(pickle.Pickler):
@@ -28,7 +26,7 @@ class _Unpacker(pickle.Unpickler):
 
 def _imported(module: str, name: str) -> Any:
     try:
-        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        return imported(module, name)
     except AttributeError:
         if module != "__main__":
             raise

@@ -11,11 +11,17 @@ import pyarrow.compute as pc
 from ..training.runs import standard
 
 
+def with_column(table: pa.Table, name: str, values: Any) -> pa.Table:
+    """The table with these values in the place of a column of that name, or behind the last."""
+    known = table.column_names
+    return table.set_column(known.index(name), name, values) if name in known else table.append_column(name, values)
+
+
 def with_plain_texts(table: pa.Table) -> pa.Table:
     """Texts as Parquet keeps them. Pandas has several kinds of its own, of which no two fit."""
-    for place, field in enumerate(table.schema):
+    for field in table.schema:
         if kind_of(field.type) == "texts" and not pa.types.is_string(field.type):
-            table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
+            table = with_column(table, field.name, table.column(field.name).cast(pa.string()))
     return table
 
 
@@ -83,7 +89,7 @@ def joined(tables: Mapping[str, pa.Table]) -> pa.Table:
 
     def as_text(table: pa.Table) -> pa.Table:
         for name in several.keys() & set(table.column_names):
-            table = table.set_column(table.column_names.index(name), name, table.column(name).cast(pa.string()))
+            table = with_column(table, name, table.column(name).cast(pa.string()))
         return table
 
     parts = (as_text(pa.concat_tables(group.values()).combine_chunks()) for group in alike.values())

@@ -111,11 +111,6 @@ class OtherCode(RuntimeError):
     """A worker would compute something else than what it was asked for."""
 
 
-class _Busy(NamedTuple):
-    job: Job
-    runs: int
-
-
 def workers_of(executor: Executor) -> int:
     """How many jobs an executor can do at a time, as far as it tells."""
     known: int | None = getattr(executor, "workers", None) or getattr(executor, "_max_workers", None)
@@ -152,7 +147,7 @@ class Scheduler:
         self.store, self.executor, self._watch = store, executor, watch
         self.attempts, self.job_timeout = attempts, job_timeout
         self.queue, self.elsewhere = deque[Job](), deque[Job]()
-        self.busy: dict[Future[Any], _Busy] = {}
+        self.busy: dict[Future[Any], tuple[Job, int]] = {}
         self.failed: list[Failure] = []
         self._tries: dict[str, int] = {}
         self._lots = iter(lots)
@@ -204,19 +199,16 @@ class Scheduler:
         """Keeps every worker busy."""
         while self.queue and len(self.busy) < workers_of(self.executor):
             job = self.queue.popleft()
-            part = self._part(job)
-            if part is None:
-                self._finish(job)
+            if not len(self._missing(job)):
+                self._left[job.name] = 0
             elif not self._lease(job):
                 self.elsewhere.append(job)
-            elif (part := self._part(job, fresh=True)) is None:  # another finished it just before
+            elif not len(part := self._missing(job, fresh=True)):  # another finished it just before
                 self.store.leases.give_back(job.name)
-                self._finish(job)
+                self._left[job.name] = 0
             else:
-                names = [job.work.names[run] for run in part]
-                work = job.work.take(part)
-                call = (perform, job.name, pack(work), names)
-                self.busy[submit_within(self.executor, self.job_timeout, *call)] = _Busy(job, len(part))
+                call = (perform, job.name, pack(job.work.take(part)), [job.work.names[run] for run in part])
+                self.busy[submit_within(self.executor, self.job_timeout, *call)] = job, len(part)
 
     def _mind_others(self) -> None:
         """Says it once if all that is left has been in the hands of other processes for a while."""
@@ -238,12 +230,11 @@ class Scheduler:
             flush=True,
         )
 
-    def _part(self, job: Job, fresh: bool = False) -> Int[np.ndarray, " runs"] | None:
-        """The runs of a job that are missing, if any is."""
+    def _missing(self, job: Job, fresh: bool = False) -> Int[np.ndarray, " runs"]:
+        """The runs of a job that are missing."""
         if fresh:
             self.store.refresh()
-        missing = job.work.missing(self.store, job.runs)
-        return missing if len(missing) else None
+        return job.work.missing(self.store, job.runs)
 
     def _lease(self, job: Job) -> bool:
         try:
@@ -283,7 +274,7 @@ class Scheduler:
             raise self._cannot_write(error) from error
         self.store.forget_failure(job.name)
         self._computed += runs
-        self._finish(job)
+        self._left[job.name] = 0
 
     def _cannot_write(self, error: OSError) -> StoreCannotBeWritten:
         return StoreCannotBeWritten(
@@ -305,10 +296,7 @@ class Scheduler:
             self.queue.append(job)
         else:
             self.failed.append(failure)
-            self._finish(job)
-
-    def _finish(self, job: Job) -> None:
-        self._left[job.name] = 0
+            self._left[job.name] = 0
 
     def _tell(self) -> None:
         if self._watch is None:

@@ -307,7 +307,7 @@ def _in_order(table: pa.Table) -> pa.Table:
 def store_format(folder: Path) -> int:
     """The version of a store that we can read; none is made."""
     about = folder / "store.json"
-    if not _is_there(about):
+    if not os.path.exists(about):  # nor does a name exist that is too long
         raise ValueError(
             f"There is no store in {folder!s:.200} (it has no store.json). Check the path; a sweep that runs there "
             "makes one, and so does `Store.create`."
@@ -336,17 +336,10 @@ def _make(folder: Path) -> None:
         _make_folders(folder)
         write_whole(about, json.dumps({"format": FORMAT}).encode(), folder / "unfinished")
     except OSError as error:
-        if not _is_there(about):  # another process may have made it meanwhile
+        if not os.path.exists(about):  # another process may have made it meanwhile
             raise ValueError(
                 f"The store {folder!s:.80} cannot be made ({_reason(error)}). Choose another folder."
             ) from None
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # a name that is too long
-        return False
 
 
 def _make_folders(folder: Path) -> None:

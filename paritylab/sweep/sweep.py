@@ -20,7 +20,7 @@ from ..progress import SweepStatus, sweep_bar
 from ..training.plans import Plan
 from ..training.runs import RESULT_COLUMNS, summarize
 from .executors import given_or_local, places
-from .rows import curves_of, joined, table_of
+from .rows import curves_of, joined, table_of, with_column
 from .schedule import Failure, Job, Scheduler, check_limits, jobs_of
 from .store import Store
 from .workloads import AbstractWorkload, Call, CallWorkload, TrainingWorkload, column, workloads_of
@@ -170,17 +170,12 @@ class Sweep:
         known = [name if i in there else other for i, (name, other) in enumerate(zip(names, raced, strict=True))]
         everything = store.arrow(known)
         found = set(everything.column("run").to_pylist())
-        absent = [work.not_started(found) for work in self.works if isinstance(work, TrainingWorkload)]
+        trained = [work for work in self.works if isinstance(work, TrainingWorkload)]
+        absent = [work.not_started(found) for work in trained]
         everything = joined({str(place): rows for place, rows in enumerate([everything, *absent])})
         rows, places = _rows_of(known, everything.column("run").to_pylist())
         table = _without_empty(self._labelled(everything.take(rows), places))
-        labels = dict.fromkeys(
-            name
-            for work in self.works
-            if isinstance(work, TrainingWorkload)
-            for name in work.plan.columns
-            if name != "seed"
-        )
+        labels = dict.fromkeys(name for work in trained for name in work.plan.columns if name != "seed")
         return Results(table, self._missing(store), tuple(failures), tuple(labels))
 
     def _missing(self, store: Store) -> int:
@@ -188,19 +183,14 @@ class Sweep:
 
     def _labelled(self, rows: pa.Table, place: np.ndarray) -> pa.Table:
         """A run may have been done for another sweep, with other labels: those of this one count."""
-        labels: dict[str, list[np.ndarray]] = {}
+        labels: dict[str, np.ndarray] = {}
         done = 0
         for work in self.works:
             for name, values in _labels(work).items():
-                labels.setdefault(name, [np.full(done, None)]).append(values)
+                labels.setdefault(name, np.full(len(self), None))[done : done + len(work)] = values
             done += len(work)
-            labels = {name: _padded(columns, done) for name, columns in labels.items()}
-        for name, columns in labels.items():
-            values = column(np.concatenate([each.astype(object) for each in columns])[place])
-            known = rows.column_names
-            rows = (
-                rows.set_column(known.index(name), name, values) if name in known else rows.append_column(name, values)
-            )
+        for name, values in labels.items():
+            rows = with_column(rows, name, column(values[place]))
         return rows
 
 
@@ -220,10 +210,6 @@ def _labels(work: AbstractWorkload) -> dict[str, np.ndarray]:
         return work.plan.columns
     assert isinstance(work, CallWorkload)
     return {name: work.columns[name] for name in dict.fromkeys(name for call in work.calls for name in call.labels)}
-
-
-def _padded(columns: list[np.ndarray], length: int) -> list[np.ndarray]:
-    return [*columns, np.full(length - sum(len(each) for each in columns), None)]
 
 
 def _without_empty(table: pa.Table) -> pa.Table:

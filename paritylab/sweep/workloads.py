@@ -10,7 +10,7 @@ import functools
 import hashlib
 import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,13 +35,6 @@ BYTES_PER_SECOND = {"cpu": 1.5e10, "gpu": 3e12}
 
 OF_THE_STORE = ("run", "job", "device", "worker")
 """Columns that every table of a store has."""
-
-
-class Rows(NamedTuple):
-    """What a worker brings back of a job."""
-
-    table: pa.Table
-    training_seconds: float
 
 
 class AbstractWorkload(abc.ABC):
@@ -93,8 +86,8 @@ class AbstractWorkload(abc.ABC):
         """The canonical form of all configurations."""
 
     @abc.abstractmethod
-    def perform(self) -> Rows:
-        """Does it all. The table has a column `run` with the names."""
+    def perform(self) -> tuple[pa.Table, float]:
+        """Does it all: the rows, with a column `run` of the names, and the seconds that it took."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -109,8 +102,7 @@ class TrainingWorkload(AbstractWorkload):
     @property
     def what(self) -> str:
         cell = self.plan.cells[0]
-        n, network = cell.problem.distribution.n, brief(cell.network)
-        return f"train {network}, n={n}, batch={cell.batch}"
+        return f"train {brief(cell.network)}, n={cell.problem.distribution.n}, batch={cell.batch}"
 
     @functools.cached_property
     def names(self) -> list[str]:
@@ -132,12 +124,8 @@ class TrainingWorkload(AbstractWorkload):
         names, race = np.array(self.names), self.plan.race
         if race is None:
             return self.names
-        against = {number: digest([share, *sorted(names[race == number])]) for number, share in self._races}
+        against = [digest([share, *sorted(names[race == i])]) for i, share in enumerate(self.plan.shares)]
         return [f"{name}-{against[number]}" if number >= 0 else name for name, number in zip(names, race, strict=True)]
-
-    @property
-    def _races(self) -> list[tuple[int, float]]:
-        return list(enumerate(self.plan.shares))
 
     def missing(self, store: Store, runs: Int[np.ndarray, " some"] | None = None) -> Int[np.ndarray, " fewer"]:
         """A race is run as a whole or not at all."""
@@ -183,13 +171,13 @@ class TrainingWorkload(AbstractWorkload):
     def configuration(self) -> list[Any]:
         return [*canonical_each(self.plan.cells)]
 
-    def perform(self) -> Rows:
+    def perform(self) -> tuple[pa.Table, float]:
         started = time.perf_counter()
         runs = self.plan.run()
         if runs.interrupted:  # a store keeps no unfinished run
             raise KeyboardInterrupt
         seconds = time.perf_counter() - started
-        return Rows(run_table(self, runs), seconds)
+        return run_table(self, runs), seconds
 
 
 def run_table(work: TrainingWorkload, runs: Runs) -> pa.Table:
@@ -236,13 +224,12 @@ def column(values: np.ndarray) -> pa.Array:
 
 def describe(cell: Cell) -> dict[str, Any]:
     """The configuration of a cell in a few columns; the whole of it is in the manifest."""
-    rule = cell.optimizer
     return {
         "task": brief(cell.task),
         "n": cell.problem.distribution.n,
         "network": brief(cell.network),
         "loss": brief(cell.loss),
-        "optimizer": brief(rule.rule),
+        "optimizer": brief(cell.optimizer.rule),
         "batch": cell.batch,
         "sample": cell.sample,
         "limit": cell.steps,
@@ -318,11 +305,11 @@ class CallWorkload(AbstractWorkload):
     def configuration(self) -> list[Any]:
         return [canonical(call.configuration) for call in self.calls]
 
-    def perform(self) -> Rows:
+    def perform(self) -> tuple[pa.Table, float]:
         make_room_for_programs()
         started = time.perf_counter()
         tables = [_table(name, call) for name, call in zip(self.names, self.calls, strict=True)]
-        return Rows(joined(dict(zip(self.names, tables, strict=True))), time.perf_counter() - started)
+        return joined(dict(zip(self.names, tables, strict=True))), time.perf_counter() - started
 
 
 def _objects(values: Sequence[Any]) -> np.ndarray:
@@ -366,16 +353,10 @@ def _frame(given: Any, call: Call) -> pd.DataFrame:
 
 def workloads_of(parts: Iterable[Plan | Call]) -> list[AbstractWorkload]:
     """Parts grouped by what can be done together, in the order in which they first occur."""
-    plans: dict[Any, list[Plan]] = {}
-    calls: dict[Any, list[Call]] = {}
-    order: dict[Any, None] = {}
+    groups: dict[Any, list[Any]] = {}
     for part in parts:
-        key = part.cells[0].shape if isinstance(part, Plan) else part.function
-        order.setdefault(key)
-        if isinstance(part, Plan):
-            plans.setdefault(key, []).append(part)
-        else:
-            calls.setdefault(key, []).append(part)
+        groups.setdefault(part.cells[0].shape if isinstance(part, Plan) else part.function, []).append(part)
     return [
-        TrainingWorkload(Plan.merged(plans[key])) if key in plans else CallWorkload(tuple(calls[key])) for key in order
+        TrainingWorkload(Plan.merged(group)) if isinstance(group[0], Plan) else CallWorkload(tuple(group))
+        for group in groups.values()
     ]

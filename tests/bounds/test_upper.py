@@ -212,3 +212,23 @@ def test_wrong_numbers_say_so():
         bounds.time_near_chance(10, 2)
     with pytest.raises(ValueError, match="got k=12 on n=11"):
         bounds.one_step_learning(11, 12, loss=0.1)
+
+
+def test_sgd_on_a_convex_loss_keeps_theorem_9():
+    """Hinge loss of random features; the weights compared with are those that made the labels, scaled to a margin."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(400, 5)) / np.sqrt(5)
+    best = rng.normal(size=5)
+    features = features[np.abs(features @ best) > 0.3]
+    y, best = np.sign(features @ best), best / 0.3  # a margin of 1: its hinge loss is 0
+    norm, gradient, steps = float(np.linalg.norm(best)), float(np.linalg.norm(features, axis=1).max()), 400
+    bound = bounds.convex_descent(norm=norm, gradient=gradient, steps=steps)
+    loss = lambda u: float(np.maximum(1 - y * (features @ u), 0).mean())
+    means = []
+    for _ in range(20):
+        u, losses = np.zeros(5), []
+        for i in rng.integers(len(y), size=steps):
+            losses.append(loss(u))
+            u = u + bound.part("rate") * (y[i] * (features[i] @ u) < 1) * y[i] * features[i]
+        means.append(np.mean(losses))
+    assert loss(best) == 0 and 0.02 * bound.value < np.mean(means) <= bound.value

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from paritylab import GateProduct, Mixture, Product, TreeCircuit, Uniform, root_key
+from paritylab import GateProduct, Mixture, Product, TreeCircuit, Uniform, distributions as dist, root_key
 from paritylab.circuits import (
     audit,
     gate_tables,
@@ -18,20 +18,6 @@ from paritylab.circuits import (
     sampled_tables,
 )
 from paritylab.cube import cube
-from paritylab.distributions import (
-    EasyHalf,
-    Generative,
-    SharedSign,
-    balanced_gates,
-    equal_gates,
-    independent_gates,
-    leave_one_out,
-    noisy_equal,
-    random_subset,
-    separation,
-    sparse_pairs,
-    stealth,
-)
 from paritylab.targets import GATES, circuit_from_formula, parity_circuit, random_circuit
 
 
@@ -40,7 +26,7 @@ def test_the_generative_distribution_gives_powers_of_two_thirds(depth):
     """boolean-circuits, Lemma 8 as corrected: |c_ij| = (2/3)**i at every node of every such circuit, E[y] = 0."""
     for seed in range(2):
         circuit = random_circuit(2**depth, key=root_key(100 * depth + seed))
-        tables = gate_tables(circuit, Generative(circuit))
+        tables = gate_tables(circuit, dist.Generative(circuit))
         for i, level in enumerate(node_correlations(circuit, tables)):
             np.testing.assert_allclose(np.abs(level), (2 / 3) ** i, rtol=1e-13)
         found = audit(circuit, tables)
@@ -55,7 +41,7 @@ def test_the_generative_distribution_gives_powers_of_two_thirds(depth):
 @pytest.mark.parametrize("depth", range(1, 9))
 def test_the_circuit_of_ands_has_the_least_probable_pattern(depth):
     circuit = TreeCircuit(2**depth, ("AND",) * (2**depth - 1))
-    found = audit(circuit, Generative(circuit))
+    found = audit(circuit, dist.Generative(circuit))
     assert found.least_probability == pytest.approx((1 / 6) * (2 / 3) ** (depth - 1), rel=1e-13)
 
 
@@ -128,7 +114,7 @@ def test_gates_without_influence_need_no_correlation():
 
 def test_a_verdict_in_words():
     circuit = circuit_from_formula("OR(AND(x0,x1),NAND(x2,x3))")
-    assert audit(circuit, Generative(circuit)).verdict == (
+    assert audit(circuit, dist.Generative(circuit)).verdict == (
         "Local correlation holds with Delta = 0.667; the weakest is gate (1, 0) (AND) with c = 0.667; patterns are "
         "independent of the label given their gate; a pattern that occurs has probability at least 0.111; "
         "by the sign test about 61 examples are enough."
@@ -137,23 +123,25 @@ def test_a_verdict_in_words():
 
 def test_a_correlation_that_nobody_sees_holds_in_name_only():
     target = GateProduct(("OR",) * 51)
-    verdict = audit(target, separation(balanced_gates(target))).verdict
+    verdict = audit(target, dist.separation(dist.balanced_gates(target))).verdict
     assert verdict.startswith("Local correlation holds in name only, with Delta = 2.22e-16; the weakest is gate 0 (OR)")
     assert verdict.endswith("by the sign test about 2.573e+32 examples are enough.")
 
 
 def test_a_mixture_can_break_property_two_and_keep_property_one():
     target = GateProduct(("OR", "AND", "OR", "AND", "AND", "OR", "AND", "OR", "AND"))
-    found = audit(target, separation(sparse_pairs(target, 0.25)))  # depth-separation
+    found = audit(target, dist.separation(dist.sparse_pairs(target, 0.25)))  # depth-separation
     assert found.property_1 and not found.property_2 and math.isfinite(found.samples)
     assert "but patterns are not independent" in found.verdict
-    assert np.all(label_gap(gate_tables(target, sparse_pairs(target, 0.25))) <= 0)  # each half alone keeps it
+    assert np.all(label_gap(gate_tables(target, dist.sparse_pairs(target, 0.25))) <= 0)  # each half alone keeps it
 
 
 def test_few_sparse_pairs_can_lose_to_the_uniform_half():
     """With five pairs the uniform half's own 2**-n turns signs for some g: E5 fails there, and not from seven on."""
     by_ands = lambda n: [GateProduct(np.where(np.arange(n) < ands, -1.0, 1.0)) for ands in range(n + 1)]
-    finite = lambda n: [math.isfinite(audit(t, separation(sparse_pairs(t, 0.25))).samples) for t in by_ands(n)]
+    finite = lambda n: [
+        math.isfinite(audit(t, dist.separation(dist.sparse_pairs(t, 0.25))).samples) for t in by_ands(n)
+    ]
     assert finite(5) == [True, True, True, False, False, True]
     assert all(finite(7)) and all(finite(9)) and all(finite(25))
 
@@ -161,10 +149,10 @@ def test_few_sparse_pairs_can_lose_to_the_uniform_half():
 @pytest.mark.acceptance
 def test_a_sample_is_judged_within_its_error():
     circuit = random_circuit(16, key=root_key(0))
-    found = audit(circuit, sampled_tables(circuit, Generative(circuit), 20_000, key=root_key(0)))
+    found = audit(circuit, sampled_tables(circuit, dist.Generative(circuit), 20_000, key=root_key(0)))
     assert found.property_1 and found.property_2
     target = GateProduct(("OR", "AND", "OR", "AND", "AND", "OR", "AND", "OR", "AND"))
-    task = separation(sparse_pairs(target, 0.25))
+    task = dist.separation(dist.sparse_pairs(target, 0.25))
     assert not audit(target, sampled_tables(target, task, 20_000, key=root_key(0))).property_2
 
 
@@ -177,37 +165,37 @@ def rows(n):
     others = lambda values: np.array([np.prod(np.delete(values, i)) for i in range(n)])
     ones = np.ones(n)
     return {
-        "E1": (equal_gates, lambda o: (ones, 0.0), 5 / 24, lambda o: -o / 3, "single pairs"),
+        "E1": (dist.equal_gates, lambda o: (ones, 0.0), 5 / 24, lambda o: -o / 3, "single pairs"),
         "E2": (
-            lambda target: random_subset(target, r),
+            lambda target: dist.random_subset(target, r),
             lambda o: (ones * r / n, 0.0),
             (1 / 4 + r / (6 * n)) / 2,
             lambda o: np.where(o > 0, 1 / 3, 1) - 2 * r / (3 * n),
             "single pairs",
         ),
         "E3": (
-            lambda target: independent_gates(target, b),
+            lambda target: dist.independent_gates(target, b),
             lambda o: (ones * b ** (n - 1), b**n),
             (1 / 4 + (1 - b) / 6) / 2,
             lambda o: np.where(o > 0, (2 * b - 1) / 3, (1 + 2 * b) / 3),
             "single pairs",
         ),
-        "E4": (balanced_gates, lambda o: (0 * ones, 0.0), 5 / 24, lambda o: -o / 3, "single pairs"),
+        "E4": (dist.balanced_gates, lambda o: (0 * ones, 0.0), 5 / 24, lambda o: -o / 3, "single pairs"),
         "E5": (
-            lambda target: sparse_pairs(target, c),
+            lambda target: dist.sparse_pairs(target, c),
             lambda o: (others(mu(o)), prod(mu(o))),
             (1 / 4 + c / n) / 2,
             lambda o: ones * (1 - 4 * c / n),
             "no",
         ),
         "E6": (
-            lambda target: noisy_equal(target, e),
+            lambda target: dist.noisy_equal(target, e),
             lambda o: (ones * (1 - 2 * e) ** (n - 1), 0.0),
             5 / 24,
             lambda o: -o / 3,
             "single pairs",
         ),
-        "E7": (stealth, lambda o: (o * prod(o), prod(o) / 2), 1 / 4, lambda o: 0 * ones, "two pairs"),
+        "E7": (dist.stealth, lambda o: (o * prod(o), prod(o) / 2), 1 / 4, lambda o: 0 * ones, "two pairs"),
     }
 
 
@@ -228,7 +216,7 @@ def test_the_memos_table_by_formula(name, n):
         np.testing.assert_allclose(half.correlation, c, atol=1e-13)
         assert half.label_mean == pytest.approx(label, abs=1e-14)
         np.testing.assert_allclose(half.input_mean, np.column_stack([x_mean(o), x_mean(o)]), atol=1e-13)
-        whole = audit(target, separation(family(target)))
+        whole = audit(target, dist.separation(family(target)))
         hard = np.array([np.prod(np.delete(o, i)) for i in range(n)]) / 2.0 ** (n - 1)
         np.testing.assert_allclose(whole.correlation, (c + hard) / 2, rtol=1e-12, atol=1e-16)
         expected_label = (label + np.prod(o) / 2.0**n) / 2
@@ -237,7 +225,7 @@ def test_the_memos_table_by_formula(name, n):
         assert whole.least_probability == pytest.approx(least, rel=1e-12)
         if n < 101:
             assert reveals_gates(family, target) == reveals
-            assert reveals_gates(lambda target: separation(family(target)), target) == reveals
+            assert reveals_gates(lambda target: dist.separation(family(target)), target) == reveals
 
 
 @pytest.mark.parametrize("n", [3, 5])
@@ -263,39 +251,44 @@ def test_the_memos_table_by_enumeration(name, n):
 
 def test_slack_of_each_family_as_the_memo_prints_it():
     n = 5
-    slack = lambda family, o: audit(GateProduct(o), separation(family(GateProduct(o)))).slack
+    slack = lambda family, o: audit(GateProduct(o), dist.separation(family(GateProduct(o)))).slack
     all_gates = [np.array(o) for o in itertools.product((1.0, -1.0), repeat=n)]
     # E1: 1/2 - 3 * 2**(-n-1) at the worst g, exactly.
-    assert min(slack(equal_gates, o) for o in all_gates) == pytest.approx(1 / 2 - 3 / 2 ** (n + 1), rel=1e-12)
+    assert min(slack(dist.equal_gates, o) for o in all_gates) == pytest.approx(1 / 2 - 3 / 2 ** (n + 1), rel=1e-12)
     for o in all_gates:
-        assert slack(stealth, o) == pytest.approx(1 / 4 + 1 / 2 ** (n + 1), rel=1e-12)
-        assert slack(balanced_gates, o) == pytest.approx(1 / 2 ** (n + 1), rel=1e-12)
+        assert slack(dist.stealth, o) == pytest.approx(1 / 4 + 1 / 2 ** (n + 1), rel=1e-12)
+        assert slack(dist.balanced_gates, o) == pytest.approx(1 / 2 ** (n + 1), rel=1e-12)
         hard = audit(GateProduct(o), Uniform(GateProduct(o)))
         assert hard.slack == pytest.approx(1 / 2**n, rel=1e-12) and hard.least_probability == 0.25
     # For large n the uniform half adds nothing: r/(2n), b^(n-1)(1-b)/2 ~ 1/(2en), (1-2e)^(n-1)/2, and for E5
     # (c/n) times the product of the other means, about e^(-4c) where half the gates are AND.
     n, o = 101, np.where(np.arange(101) % 2, -1.0, 1.0)
-    assert slack(lambda target: random_subset(target, 33), o) == pytest.approx(33 / 202, rel=1e-12)
+    assert slack(lambda target: dist.random_subset(target, 33), o) == pytest.approx(33 / 202, rel=1e-12)
     b = 1 - 1 / n
-    assert slack(lambda target: independent_gates(target, b), o) == pytest.approx(b**100 * (1 - b) / 2, rel=1e-9)
+    assert slack(lambda target: dist.independent_gates(target, b), o) == pytest.approx(b**100 * (1 - b) / 2, rel=1e-9)
     assert b**100 * (1 - b) / 2 == pytest.approx(1 / (2 * math.e * n), rel=0.01)
-    assert slack(lambda target: noisy_equal(target, 0.5 / n), o) == pytest.approx((1 - 1 / n) ** 100 / 2, rel=1e-12)
-    sparse = slack(lambda target: sparse_pairs(target, 0.25), o)
+    assert slack(lambda target: dist.noisy_equal(target, 0.5 / n), o) == pytest.approx(
+        (1 - 1 / n) ** 100 / 2, rel=1e-12
+    )
+    sparse = slack(lambda target: dist.sparse_pairs(target, 0.25), o)
     assert sparse == pytest.approx(0.25 / n * math.exp(-4 * 0.25), rel=0.02)
 
 
 @pytest.mark.parametrize("n", [4, 6, 100])
 def test_leaving_one_out_serves_even_numbers(n):
     for target in targets(n):
-        half, whole = gate_tables(target, leave_one_out(target)), audit(target, separation(leave_one_out(target)))
+        half, whole = (
+            gate_tables(target, dist.leave_one_out(target)),
+            audit(target, dist.separation(dist.leave_one_out(target))),
+        )
         np.testing.assert_allclose(half.correlation, 1 - 1 / n, rtol=1e-12)
         assert half.label_mean == 0
         assert whole.slack == pytest.approx((1 - 1 / n) / 2, abs=3 / 2 ** (n + 1) + 1e-13)
         assert whole.least_probability == pytest.approx(5 / 24 - 1 / (12 * n), rel=1e-12)
         if n < 100:
-            assert reveals_gates(leave_one_out, target) == "single pairs"
+            assert reveals_gates(dist.leave_one_out, target) == "single pairs"
         # E1 itself makes the label constant there: no gate correlates, but for what the uniform half adds.
-        equal = audit(target, separation(EasyHalf(target, SharedSign(np.ones(n), 0.0))))
+        equal = audit(target, dist.separation(dist.EasyHalf(target, dist.SharedSign(np.ones(n), 0.0))))
         assert not equal.property_1 and equal.slack < 0 and math.isinf(equal.samples)
 
 
@@ -303,14 +296,14 @@ def test_a_subset_with_uniform_rest_has_exponentially_little_correlation():
     for n, r in ((5, 1), (5, 3), (9, 5), (101, 33)):
         bound = r / n * 2.0 ** (r - n)
         for target in targets(n):
-            family = lambda target: random_subset(target, r, "uniform")  # noqa: B023
+            family = lambda target: dist.random_subset(target, r, "uniform")  # noqa: B023
             tables = gate_tables(target, family(target))
             assert tables.label_mean == 0
             assert np.all(np.abs(tables.correlation) <= bound * (1 + 1e-12))
             if n < 101:
                 assert reveals_gates(family, target) == "single pairs"
     all_or = GateProduct(("OR",) * 9)
-    tables = gate_tables(all_or, random_subset(all_or, 5, "uniform"))
+    tables = gate_tables(all_or, dist.random_subset(all_or, 5, "uniform"))
     np.testing.assert_allclose(tables.correlation, 5 / 9 / 16, rtol=1e-12)  # where no signs cancel
 
 

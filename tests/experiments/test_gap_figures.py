@@ -45,6 +45,7 @@ def test_figure_11_made_small(tmp_path):
     assert medians["uniform"] == pytest.approx(0.109, rel=0.2) and medians["gaussian"] == pytest.approx(0.098, rel=0.2)
     assert measured["n15/k3/uniform/zero"].value == 0
     assert measured["n101/k2/gaussian/limit"].value == pytest.approx(1, abs=0.03)
+    assert measured["decay/k2/uniform"].value == pytest.approx(-0.5, abs=0.15)
 
 
 def test_gaps_of_figure_12_by_the_definition():

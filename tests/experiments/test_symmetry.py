@@ -13,12 +13,20 @@ import paritylab as pl
 from paritylab.analysis import largest_step, parity_margin
 from paritylab.bounds.upper import symmetric_initialization
 from paritylab.cube import cube, encode
-from paritylab.experiments.base import load, measured
-from paritylab.experiments.symmetry import beyond, figure1, theorem1, theory
-from paritylab.experiments.symmetry.shared.runs import Curves, SymmetricTask, ends, sgd
+from paritylab.experiments.base import judge, load, measured
+from paritylab.experiments.symmetry import beyond, corrupted, figure1, starts, theorem1, theory
+from paritylab.experiments.symmetry.shared import classes
+from paritylab.experiments.symmetry.shared.runs import Curves, SymmetricTask, ends, low_degree_errors, sgd, unlike
 from paritylab.experiments.symmetry.starts import high_quantile
 from paritylab.networks.base import outputs
-from paritylab.training.rules.weight_records import SeenError, UnseenMass, WeightError
+from paritylab.training.rules.weight_records import (
+    CommonError,
+    SeenError,
+    SeenWeights,
+    UnseenMass,
+    VoteError,
+    WeightError,
+)
 
 
 def test_the_lemmas_on_all_functions_of_three_bits():
@@ -115,44 +123,158 @@ def test_the_records_by_weight():
 
 def test_the_promise_of_theorem_1():
     """The union over sets of weights is spent exactly; the sample that the theorem asks for keeps the promise."""
-    n, delta = theorem1.N, theorem1.DELTA
+    n, delta = 20, theorem1.DELTA
     for sample in (40, 400):
-        promise = theorem1.promised(sample)
+        promise = theorem1.promised(n, sample)
         assert 2 ** (n + 1) * math.exp(-promise * sample) == pytest.approx(delta)
         bound = symmetric_initialization(n, error=promise, failure=delta)
         assert sample <= bound.value <= 1.5 * sample and all(assumption.holds for assumption in bound.assumptions)
-    assert theorem1.promised(1) == 1
+    assert theorem1.promised(n, 1) == 1
 
 
 def test_the_promise_of_theorem_1_is_kept_where_every_weight_is_as_likely():
     """A law for which it is hard: the unseen mass of 4,000 samples of weights; its mean is (1 - 1/21)^m."""
-    n, sample = theorem1.N, 80
+    n, sample = 20, 80
     weights = np.random.default_rng(0).integers(0, n + 1, (4000, sample))
     unseen = np.array([1 - len(np.unique(each)) / (n + 1) for each in weights])
     mean = (1 - 1 / (n + 1)) ** sample
     assert unseen.mean() == pytest.approx(mean, abs=5 * math.sqrt(mean / 4000))
-    assert np.mean(unseen > theorem1.promised(sample)) <= theorem1.DELTA
-    assert np.mean(unseen > theorem1.promised(sample) / 10) > theorem1.DELTA
+    assert np.mean(unseen > theorem1.promised(n, sample)) <= theorem1.DELTA
+    assert np.mean(unseen > theorem1.promised(n, sample) / 10) > theorem1.DELTA
 
 
-def ends_of_starts(random_error):
-    """The ends of runs as the engine makes them, three seeds each."""
+@pytest.mark.parametrize("inputs", ["uniform", "sparse", "weights"])
+def test_points_are_drawn_as_asked_for(inputs):
+    """The numbers of ones, from the support itself."""
+    n = 5
+    x, _, probability = SymmetricTask(n, inputs=inputs)(pl.root_key(0)).support()
+    ones = np.asarray(x, float).sum(axis=1).astype(int)
+    mass = np.bincount(ones, np.asarray(probability, float), n + 1)
+    even = np.full(n + 1, 1 / (n + 1))
+    expected = even if inputs == "weights" else binom.pmf(np.arange(n + 1), n, 0.25 if inputs == "sparse" else 0.5)
+    np.testing.assert_allclose(mass, expected, atol=1e-6)
+
+
+def made_up_theorem1(error):
+    settings = theorem1.SETTINGS["quick"]
+    rows = [
+        {"inputs": inputs, "units": units, "sample": m, "seed": seed, "true_error": error, "seen_error": error,
+         "sample_error": error, "outcome": "settled", "updates": 100 if units == "relu" else 10}
+        for inputs in theorem1.INPUTS for units in theorem1.UNITS for m in settings.samples for seed in range(80)
+    ]  # fmt: skip
+    data = Curves(pd.DataFrame(), pd.DataFrame(rows))
+    found = measured(theorem1, settings, data)
+    return {claim.name: judge(claim.region, ours.interval) for claim, ours in found.items()}
+
+
+def test_theorem_1_holds_for_small_errors_and_fails_at_chance():
+    assert set(made_up_theorem1(0.0).values()) == {"holds"}
+    failed = {name for name, said in made_up_theorem1(0.5).items() if said == "fails"}
+    assert failed == {name for name in made_up_theorem1(0.5) if name != "sigmoid/faster"}
+
+
+@pytest.mark.parametrize("n", [3, 6])
+def test_all_parities_are_orthogonal_and_symmetric_functions_span_few_dimensions(n):
+    found = classes.dimensions(n)
+    assert found["parities"] == 2**n and found["overlap"] == 0 and found["symmetric"] <= n + 1
+
+
+def test_elimination_needs_n_examples():
+    few, enough = (classes.eliminated(12, examples, 50, 0)["recovered"] for examples in (11, 24))
+    assert few == 0 and enough == 50
+
+
+def test_a_vote_and_common_weights_are_recorded():
+    """Labels flipped in a tenth of a large sample: the vote has no error, and every weight's share is known."""
+    task = SymmetricTask(5, "parity", flips=0.1)
+    records = (VoteError(500), SeenWeights(), CommonError(0.01))
+    runs = pl.train(
+        task, pl.networks.Staircase(23), rate=1e-3, loss=pl.training.Confidence(0, block=1), batch=1, sample=400,
+        seeds=2, steps=400, every=400, validation=0, records=records, float64=True, lanes=16,
+    )  # fmt: skip
+    last = runs.curves().groupby("run").last()
+    assert np.all(last.vote_error < 0.1) and np.all(np.stack([*last.seen_weights]).sum(axis=1) >= 5)
+    assert np.all(last.common_error <= 1)
+
+
+def test_the_low_part_of_parity_is_of_no_use_and_that_of_majority_is():
+    errors = low_degree_errors(20, pd.Index(range(30)))
+    assert errors.min() < 0.2 and errors.max() > 0.4 and len(errors) == 30
+
+
+def ends_of_starts(settings, random_error, zero=10, seen=0.0):
+    """The ends of runs as the engine makes them, twenty seeds each."""
     rows = []
-    for exponent in (1, 2):
-        for trained, error in (("both", 0.002), ("output", 0.001), ("random", random_error)):
-            for seed in range(3):
-                run = {"seed": seed, "exponent": exponent, "trained": trained, "outcome": "settled", "zero_epoch": 10}
-                rows.append(run | {"true_error": error, "unseen_mass": 0.003, "seen_error": 0.0})
+    for panel in settings.panels:
+        for way in (starts.OURS, starts.HALF, starts.CONFIDENT_WAY, starts.SECOND, starts.RANDOM):
+            error = random_error if way is starts.RANDOM else 0.002
+            for seed in range(20):
+                run = {"seed": seed, "exponent": panel.exponent, "trained": way.trained, "confidence": way.confidence}
+                run |= {"outcome": "settled", "zero_epoch": zero if way is starts.OURS else 1e6, "true_error": error}
+                run |= {
+                    "unseen_mass": 0.003,
+                    "seen_error": seen if way is starts.OURS else 0.3 * (way is starts.RANDOM),
+                }
+                run |= {"sample_error": 0.0, "common_error": 0.0, "epoch": panel.epochs, "step": 1, "target": "random"}
+                rows.append(run | {"seen_weights": np.arange(21) > 5 + seed % 5})
+                rows.append(rows[-1] | {"epoch": 1, "step": 0})
     return pd.DataFrame(rows)
 
 
 @pytest.mark.parametrize("figure", ["fig5", "fig6"])
-def test_every_claim_about_the_starts_is_measured(figure):
-    experiment, data = load(f"symmetry/{figure}"), Curves(pd.DataFrame(), ends_of_starts(0.45))
-    found = {claim.name: ours for claim, ours in measured(experiment, experiment.SETTINGS["quick"], data).items()}
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_every_claim_about_the_starts_is_measured(figure, scale):
+    experiment = load(f"symmetry/{figure}")
+    settings = experiment.SETTINGS[scale]
+    made = ends_of_starts(settings, 0.45)
+    found = {
+        claim.name: ours for claim, ours in measured(experiment, settings, Curves(made, made[made.step == 1])).items()
+    }
     assert found["m2/ours/unseen"].value == pytest.approx(-0.001 / math.sqrt(0.003 * 0.997 / 10_000))
-    assert found["m2/second/unseen"].value == pytest.approx(-0.002)
+    assert found["m2/second/unseen"].value == pytest.approx(-0.001)
     assert found["m1/random/true"].value == 0.45 and found["m1/random/worse"].value == pytest.approx(0.448)
+    assert found["m1/ours/zero"].value == 1 and found["m1/confident/zero"].value == 0 and found["reading"].value == 1
+    late = ends_of_starts(settings, 0.45, zero=1e5, seen=0.1)
+    found = {
+        claim.name: ours for claim, ours in measured(experiment, settings, Curves(late, late[late.step == 1])).items()
+    }
+    assert found["m1/ours/zero"].value == 0 and found["m1/ours/eventually"].value == 1
+    assert found["m2/ours/seen"].value == 0.1 and found["m2/half/seen"].value == 0
+
+
+def corrupted_runs(settings, cost):
+    """Curves that never were: corruption costs the symmetric start so much, and the random one is at chance."""
+    rows = []
+    for panel in (*settings.panels, corrupted.CLEAN):
+        for trained in ("both", "random"):
+            for seed in range(20):
+                error = 0.5 if trained == "random" else 0.01 + cost * (panel is not corrupted.CLEAN)
+                for part in (0.3, 0.6, 0.9):
+                    run = {"panel": panel.name, "trained": trained, "seed": seed, "epoch": part * settings.epochs}
+                    run |= {"step": int(10 * part), "sample_error": error, "true_error": error, "run": f"{len(rows)}"}
+                    rows.append(run | {"vote_error": 0.01 + 0.05 * (panel.shift > 0)})
+    table = pd.DataFrame(rows)
+    return Curves(table, table[table.step == 9])
+
+
+@pytest.mark.parametrize("figure", ["fig7", "fig8"])
+def test_corrupted_data_are_held_against_clean_ones(figure):
+    experiment = load(f"symmetry/{figure}")
+    settings = experiment.SETTINGS["quick"]
+    said = {}
+    for cost in (0.0, 0.3):
+        found = measured(experiment, settings, corrupted_runs(settings, cost))
+        said[cost] = {claim.name: judge(claim.region, ours.interval) for claim, ours in found.items()}
+    assert set(said[0.0].values()) == {"holds"}
+    panel = settings.panels[0].name
+    assert said[0.3][f"{panel}/clean"] == said[0.3][f"{panel}/vote"] == "fails"
+
+
+def test_figures_2_and_4_tell_two_ways_from_two_seeds():
+    one = pd.Series([0.1, 0.3, 0.1, 0.3])
+    assert (
+        unlike(one, one + 0.01).value == pytest.approx(0.05) and unlike(one, one[::-1].set_axis(one.index)).value == 1
+    )
 
 
 def test_what_lies_beyond_the_paper_is_measured_at_the_last_record():

@@ -4,10 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from judging import values, verdicts
+from judging import results_of, values, verdicts
 
 from paritylab.analysis.gradients.gaps import majority_gap
 from paritylab.analysis.gradients.sums import gradient_by_sums
+from paritylab.experiments.base import judge
 from paritylab.experiments.hidden_progress import proposition5, theorem4, theorem7, theorem8
 from paritylab.networks import relu
 from paritylab.sweep import Sweep
@@ -57,9 +58,9 @@ def test_theorem_7_made_small(tmp_path, monkeypatch):
 
 def test_theorem_8_made_small(tmp_path, monkeypatch):
     monkeypatch.setattr(theorem8, "CASES", ((2, 2),))
-    settings = theorem8.Settings(seeds=24, error=0.45, failure=0.45, lanes=24)
+    settings = theorem8.Settings(24, 0.45, 0.45, ((2, (2, 3)),), lanes=24)
     results, claims = run(theorem8, settings, tmp_path)
-    assert {verdict for verdict, _ in claims.values()} == {"holds"}
+    assert {verdict for name, (verdict, _) in claims.items() if name != "k2/exponent"} == {"holds"}
     runs = theorem8.histories(settings, results, 2, 2)
     # For two blocks the population's part of the movement is rate * (w_j1 / |w_j|_1) with j the other block, summed
     # over all steps: half of the rate a step at the start, where all weights are signs.
@@ -70,6 +71,52 @@ def test_theorem_8_made_small(tmp_path, monkeypatch):
     part = (then[..., 0] / then.sum(axis=-1))[:, ::-1]
     assert np.abs(first) == pytest.approx(theorem8.EVERY * (0.5 + part) / 2, rel=1e-6)
     assert 0 < runs.martingale[runs.good, -1].max() < 0.2
+
+
+@pytest.mark.parametrize(("power", "verdict"), [(3, "holds"), (0, "fails")])
+def test_the_exponent_of_theorem_8_is_found(power, verdict):
+    settings = theorem8.SETTINGS["quick"]
+    rng = np.random.default_rng(0)
+    logs = {block: theorem8.Schedule.of(2, block, settings).steps / (3 * block - 2) ** 3 for block in (3, 5)}
+    times = {(2, n): part * (3 * n - 2) ** power * np.exp(0.1 * rng.normal(size=30)) for n, part in logs.items()}
+    ours = theorem8.exponent(settings, 2, (3, 5), theorem8.Data({}, times))
+    (claim,) = [each for each in theorem8.claims(settings) if each.name == "k2/exponent"]
+    assert judge(claim.region, ours.interval) == verdict and ours.value == pytest.approx(power, abs=0.1)
+
+
+def test_lemma_4_by_drawing_starts():
+    width = theorem4.lemma4_width(4)
+    drawn, fewer = (theorem4.drawn_starts(each, 4, 400)["present"] for each in (width, width // 4 // 2 * 2))
+    for present, units in ((drawn, width), (fewer, width // 4 // 2 * 2)):
+        exact = theorem4.presence_probability(units, 4)
+        assert abs(present - exact) < 5 * np.sqrt(exact * (1 - exact) / 400)
+    assert fewer < 0.95 < drawn
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_a_first_step_at_odd_k_needs_a_large_bias(k):
+    assert theorem4.largest_gradient(k, 31, 0.5)["gradient"] == 0 < theorem4.largest_gradient(k, 31, 2.5)["gradient"]
+
+
+def test_theorem_4_from_made_up_runs():
+    settings = theorem4.Settings((31,), (21, 31), (0.1, 1.0, 3.2), 6, 100, starts=100)
+    run = lambda n, first, share, error: {
+        **{"part": None, "n": n, "degree": 4, "first": first, "share": share, "outcome": "out_of_steps"},
+        **{"recorded_step": [0, 100], "fresh_error": [0.5, error], "fresh_loss": [1.0, 2 * error]},
+    }
+    rows = [{**run(31, "exact", np.inf, 0.0), "seed": seed} for seed in range(6)]
+    rows += [
+        {**run(n, "sampled", share, 0.5 if share < 0.5 else 0.0), "seed": seed}
+        for n in (21, 31) for share in settings.shares for seed in range(6)
+    ]  # fmt: skip
+    rows += [{"part": f"lemma4/{part}", "present": share, "starts": 100} for part, share in ((1, 1.0), (4, 0.2))]
+    for call in theorem4.calls(settings):
+        if call.labels["part"].startswith("gradient"):
+            rows.append({"part": call.labels["part"], **theorem4.largest_gradient(**call.configuration)})
+    found = verdicts(theorem4, settings, results_of(rows))
+    assert found["exact/n31/hinge"] == found["sampled/n21/drop"] == found["gradient/k3/b0.5"] == "holds"
+    worse = [{**row, "fresh_loss": [1.0, 1.0]} if row.get("first") == "exact" else row for row in rows]
+    assert verdicts(theorem4, settings, results_of(worse))["exact/n31/hinge"] == "fails"
 
 
 def test_where_the_error_of_theorem_4_falls():

@@ -38,29 +38,37 @@ def power_laws(panels, exponent, steps=math.inf):
         for n, k, seed in itertools.product(curves.sizes, curves.degrees, range(curves.seeds)):
             time = 10 * round(10 * n ** exponent(n, k) * math.exp(0.1 * rng.normal()))
             row = {"setting": curves.setting, "rate": curves.rate, "n": n, "k": k, "seed": seed}
+            row["validation"] = curves.validation
             rows.append({**row, "converged_at": time if time <= steps else math.inf})
-    return trained(pd.DataFrame(rows).drop_duplicates(["setting", "rate", "n", "k", "seed"]))
+    return trained(pd.DataFrame(rows).drop_duplicates(["setting", "rate", "n", "k", "seed", "validation"]))
 
 
 def test_exponents_of_figure_1_are_found():
     settings = figure1_right.SETTINGS["quick"]
-    results = power_laws([settings.curves], lambda n, k: 0.25 * k)
+    both = [settings.curves, settings.reading]
+    results = power_laws(both, lambda n, k: 0.25 * k)
     found = verdicts(figure1_right, settings, results)
     assert {verdict for name, verdict in found.items() if name != "k3/power"} == {"holds"}
     ours = values(figure1_right, settings, results)
     for k in (2, 3, 4):
         low, high = ours[f"k{k}/exponent"].interval
         assert low <= 0.25 * k <= high and high - low < 0.2
-    exponential = power_laws([settings.curves], lambda n, k: k * n / 40 / math.log(n))
+    exponential = power_laws(both, lambda n, k: k * n / 40 / math.log(n))
     assert verdicts(figure1_right, settings, exponential)["k4/power"] == "fails"
+    constant = verdicts(figure1_right, settings, power_laws(both, lambda n, k: 0.0))
+    assert constant["k3/exponent"] == constant["8192/k3/exponent"] == "fails" and constant["k3/steeper"] != "holds"
+    search = verdicts(figure1_right, settings, power_laws(both, lambda n, k: 1.2 * k))
+    assert search["k3/exponent"] == "fails"
 
 
 def test_a_curve_halts_where_more_than_half_do_not_learn():
-    curves = figure1_right.SETTINGS["quick"].curves
+    curves, reading = figure1_right.SETTINGS["quick"].curves, figure1_right.SETTINGS["quick"].reading
     times = np.array([[10.0, 20, 30, 40]] * 20 + [[10.0, 20, np.inf, 40]] * 20)
     assert known(times) == 2
-    settings = figure1_right.Settings(curves, (2, 3))
-    results = power_laws([curves], lambda n, k: 0.25 * k, steps=650)  # k = 3 learns within that at n = 10 alone
+    settings = figure1_right.Settings(curves, reading, (2, 3))
+    results = power_laws(
+        [curves, reading], lambda n, k: 0.25 * k, steps=650
+    )  # k = 3 learns within that at n = 10 alone
     found = verdicts(figure1_right, settings, results)
     assert found["k2/exponent"] == "holds" and found["k3/steeper"] == "inconclusive"
     assert values(figure1_right, settings, results)["k3/exponent"] == UNKNOWN
@@ -74,13 +82,25 @@ def test_figure_2_right_tells_a_steeper_law_from_a_flatter(curvature, verdict):
 
 
 def test_figure_10_shares_points_between_panels():
-    sizes = ("ii", (10, 30)), ("ii-larger", (10, 30, 60, 90))
-    curves = tuple(figure10.curves_of(name, chosen, (2, 3), 40, 10_000) for name, chosen in sizes)
+    sizes = ("ii", (10, 30)), ("ii-larger", (10, 30, 60, 90)), ("v", (10, 30))
+    curves = tuple(figure10.curves_of(name, chosen, (2, 3), 40, 10**6) for name, chosen in sizes)
     settings = figure10.Settings(curves, (2, 3), figure10.SETTINGS["quick"].printed)
-    assert len(list(figure10.plan(settings))) == 2 * 4 + 2  # each point once
-    results = power_laws([*curves, settings.printed], lambda n, k: 0.2 * k + 0.01 * n / math.log(n))
+    assert len(list(figure10.plan(settings))) == 2 * 4 + 2 * 2 + 2  # each point once
+    results = power_laws(settings.everything, lambda n, k: 0.3 * k + 0.01 * n / math.log(n))
     found = verdicts(figure10, settings, results)
     assert set(found.values()) == {"holds"} and "ii-larger/k3/degrades" in found
+
+
+@pytest.mark.parametrize(("slower", "verdict"), [(0.3, "holds"), (0.0, "fails")])
+def test_figure_10_tells_what_validation_does(slower, verdict):
+    """On 8,192 points the exponent of the easier degree is larger, or is not."""
+    curves = tuple(figure10.curves_of(name, (10, 20, 30), (2, 3), 40, 10_000) for name in ("iii", "v"))
+    reading = figure10.validated(curves[0], figure10.READING)
+    settings = figure10.Settings(curves, (2, 3), figure10.SETTINGS["quick"].printed, (reading,))
+    own = power_laws([*curves, settings.printed], lambda n, k: 0.3 * k).table()
+    other = power_laws([reading], lambda n, k: 0.3 * k + slower * (k == 2)).table()
+    found = verdicts(figure10, settings, trained(pd.concat([own, other]).drop(columns=["run", "outcome"])))
+    assert found["iii/k3/validation"] == verdict
 
 
 def test_random_search_fails_every_claim_of_figure_2_left():
@@ -150,12 +170,12 @@ def test_alpha_is_the_smallest_exponent_that_bounds_the_times():
 
 def test_figure_9_on_power_laws():
     quick = figure9.SETTINGS["quick"]
-    settings = figure9.Settings(60, 10**7, quick.architectures, quick.degrees, quick.batches)
+    settings = figure9.Settings(60, 10**7, quick.architectures, quick.degrees, quick.batches, quick.readings)
     rng = np.random.default_rng(0)
     rows = []
-    for setting, k, n, rate in itertools.product(settings.architectures, settings.degrees, figure9.SIZES, RATES):
+    for (setting, k, batch, points), n, rate in itertools.product(settings.cells, figure9.SIZES, RATES):
         times = 100 * (n - 9) ** (0.4 * k) / min(rate, 0.1) * np.exp(0.1 * rng.normal(size=60))
-        point = {"setting": setting, "k": k, "batch": 32, "n": n, "rate": rate}
+        point = {"setting": setting, "k": k, "batch": batch, "validation": points, "n": n, "rate": rate}
         rows.append(pd.DataFrame({**point, "seed": range(60), "converged_at": 10 * np.ceil(times / 10)}))
     results = trained(pd.concat(rows))
     assert set(verdicts(figure9, settings, results).values()) == {"holds"}

@@ -10,7 +10,7 @@ The sum over bits outside A is a shifted binomial, and what is left depends on t
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Integer
@@ -31,9 +31,8 @@ class Correlations(NamedTuple):
 
     def mixed(self, other: "Correlations") -> "Correlations":
         """The correlations under an even mixture of two distributions."""
-        return Correlations(
-            (self.weight + other.weight) / 2, (self.bias + other.bias) / 2, (self.output + other.output) / 2
-        )
+        parts: Any = zip(self, other, strict=True)
+        return Correlations(*((mine + theirs) / 2 for mine, theirs in parts))
 
 
 class FirstStep(NamedTuple):
@@ -88,31 +87,20 @@ def first_correlations(
     k, active = len(inside), int(np.sum(outside != 0))
     cube = 1 - 2 * ((np.arange(2**k)[:, None] >> np.arange(k)) & 1)
     equal = np.array([[1] * k, [-1] * k])
-    binomials = given_sum(n, active, bias, k), given_sum(n, max(active - 1, 0), bias, k + 1)
-    return (
-        _correlations(cube, n, member, inside, outside, *binomials),
-        _correlations(equal, n, member, inside, outside, *binomials),
-    )
+    binomials, without_one = given_sum(n, active, bias, k), given_sum(n, max(active - 1, 0), bias, k + 1)
 
+    def means(patterns: Integer[np.ndarray, "patterns k"]) -> Correlations:
+        """Over equally likely patterns of the bits in A."""
+        y, s = np.prod(patterns, axis=1), patterns @ inside
+        value, slope = binomials.at(s)
+        up, down = without_one.at(s + 1)[1], without_one.at(s - 1)[1]
+        weight = np.zeros(n)
+        weight[member] = (y * slope) @ patterns / len(y) / np.sqrt(n)
+        # A bit j outside A with weight w_j: E[x_j h(s + w_j x_j)] = w_j (h(s + 1) - h(s - 1)) / 2.
+        weight[~member] = outside * np.mean(y * (up - down)) / 2 / np.sqrt(n)
+        return Correlations(weight, float(np.mean(y * slope)), float(np.mean(y * value)))
 
-def _correlations(
-    patterns: Integer[np.ndarray, "patterns k"],
-    n: int,
-    member: np.ndarray,
-    inside: Integer[np.ndarray, " k"],
-    outside: Integer[np.ndarray, " rest"],
-    binomials: Binomials,
-    without_one: Binomials,
-) -> Correlations:
-    """Means over equally likely patterns of the bits in A."""
-    y, s = np.prod(patterns, axis=1), patterns @ inside
-    value, slope = binomials.at(s)
-    up, down = without_one.at(s + 1)[1], without_one.at(s - 1)[1]
-    weight = np.zeros(n)
-    weight[member] = (y * slope) @ patterns / len(y) / np.sqrt(n)
-    # A bit j outside A with weight w_j: E[x_j h(s + w_j x_j)] = w_j (h(s + 1) - h(s - 1)) / 2.
-    weight[~member] = outside * np.mean(y * (up - down)) / 2 / np.sqrt(n)
-    return Correlations(weight, float(np.mean(y * slope)), float(np.mean(y * value)))
+    return means(cube), means(equal)
 
 
 def first_step(
@@ -134,10 +122,8 @@ def first_step(
     >>> step.weight.round(4)[0, :4].tolist()
     [0.189, 0.189, 0.189, 0.0]
     """
-    mixed = [
-        uniform.mixed(equal)
-        for uniform, equal in (first_correlations(w, float(b), support) for w, b in zip(weights, biases, strict=True))
-    ]
+    halves = (first_correlations(w, float(b), support) for w, b in zip(weights, biases, strict=True))
+    mixed = [uniform.mixed(equal) for uniform, equal in halves]
     keep = 1 - 2 * rate * decay
     return FirstStep(
         keep * weights + rate * outputs[:, None] * np.stack([each.weight for each in mixed]),
@@ -187,14 +173,8 @@ def first_step_quality(
     total = int(inside.sum())
     on_equal = np.abs(slopes.at(np.array([total, -total]))[1] - phi)
     deviation = float((on_cube.mean() + on_equal.mean()) / 2)
-    outside = np.abs(both.weight[~member]).max(initial=0.0)
-    return FirstStepQuality(
-        np.sqrt(n) * both.weight[member],
-        float(outside),
-        abs(both.bias),
-        deviation,
-        float(deviation * np.sqrt(active) / k),
-    )
+    outside, scaled = float(np.abs(both.weight[~member]).max(initial=0.0)), float(deviation * np.sqrt(active) / k)
+    return FirstStepQuality(np.sqrt(n) * both.weight[member], outside, abs(both.bias), deviation, scaled)
 
 
 def _check(weights: Integer[np.ndarray, " n"], support: Sequence[int]) -> None:

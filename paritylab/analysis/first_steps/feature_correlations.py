@@ -37,8 +37,8 @@ def ternary_correlations(
     >>> ternary_correlations(np.array([[1, 1, 1, 0]]), 0.1, np.array([0, 1, 2])).round(4).tolist()
     [-0.025]
     """
-    table, active, plus, minus = _places(weights, bias, support)
-    return table.output[active, plus, minus]
+    table, kinds = _kinds(weights, bias, support)
+    return table.output[kinds]
 
 
 def ternary_gate_correlations(
@@ -49,20 +49,18 @@ def ternary_gate_correlations(
     >>> ternary_gate_correlations(np.array([[1, 1, 1, 0]]), 0.1, np.array([0, 1, 2])).round(4).tolist()
     [[0.0, 0.0, 0.0, 0.0]]
     """
-    table, active, plus, minus = _places(weights, bias, support)
+    table, kinds = _kinds(weights, bias, support)
     inside = members(weights.shape[1], support.tolist())
-    relevant = np.take_along_axis(table.inside[active, plus, minus], weights[:, inside] + 1, axis=1)
-    found = weights * table.outside[active, plus, minus][:, None]
-    found[:, inside] = relevant
+    found = weights * table.outside[kinds][:, None]
+    found[:, inside] = np.take_along_axis(table.inside[kinds], weights[:, inside] + 1, axis=1)
     return found
 
 
-def _places(
+def _kinds(
     weights: Integer[np.ndarray, "features n"], bias: float, support: Integer[np.ndarray, " k"]
-) -> tuple[StepTable, Int[np.ndarray, " features"], Int[np.ndarray, " features"], Int[np.ndarray, " features"]]:
-    """The table indices of each neuron, on the uniform half."""
+) -> tuple[StepTable, tuple[Int[np.ndarray, " features"], ...]]:
+    """The table, and where each neuron is on its first axes, on the uniform half."""
     inside = members(weights.shape[1], support.tolist())
-    within = weights[:, inside]
-    active = np.count_nonzero(weights[:, ~inside], axis=1)
-    table = step_table(weights.shape[1], len(support), bias, 0.0)
-    return table, active, np.sum(within == 1, axis=1), np.sum(within == -1, axis=1)
+    within, outside = weights[:, inside], weights[:, ~inside]
+    kinds = tuple(np.count_nonzero(each, axis=1) for each in (outside, within == 1, within == -1))
+    return step_table(weights.shape[1], len(support), bias, 0.0), kinds

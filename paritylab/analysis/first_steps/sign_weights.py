@@ -108,7 +108,8 @@ class OneStepMLP(eqx.Module):
         hidden, outputs, half = start.hidden[0], start.output.weight, self.width // 2
         first = Layer(hidden.weight[:half], hidden.bias[:half])  # the others are copies of these
         if self.blocks is None:
-            member = jnp.asarray(_mask(self.task))
+            assert isinstance(self.task.target, Parity)
+            member = jnp.asarray(self.task.target.mask)
             weight, bias = sign_correlations(first.weight, member, self.k), jnp.zeros_like(first.bias)
         else:
             batch_key = jr.fold_in(key, BATCH_STREAM)
@@ -116,11 +117,6 @@ class OneStepMLP(eqx.Module):
         move = first_rate(n, self.k) * outputs
         moved = Layer(move[:, None] * jnp.tile(weight, (2, 1)), hidden.bias + move * jnp.tile(bias, 2))
         return FeedForward((moved,), Layer(jnp.zeros_like(outputs), jnp.zeros_like(start.output.bias)), relu)
-
-
-def _mask(task: Uniform) -> Bool[Array | np.ndarray, " n"]:
-    assert isinstance(task.target, Parity)
-    return task.target.mask
 
 
 def first_rate(n: int, k: int) -> float:

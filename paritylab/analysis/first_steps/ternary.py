@@ -16,7 +16,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Float, PRNGKeyArray
 
 from ...networks.activations import relu6
 from ...networks.mlp import FeedForward, Layer
@@ -87,14 +87,6 @@ def _sums_by_total(
     return (1 - leak) * uniform + leak * equal, (1 - leak) * uniform_by_kind + leak * equal_by_kind
 
 
-class Kinds(NamedTuple):
-    """The indices of neurons in a `StepTable`."""
-
-    active: Int[Array | np.ndarray, " neurons"]
-    plus: Int[Array | np.ndarray, " neurons"]
-    minus: Int[Array | np.ndarray, " neurons"]
-
-
 class AfterFirstStep(eqx.Module):
     """Recipe of the network of learning-parities, Theorem 3, after the exact first step on D_A.
 
@@ -123,11 +115,8 @@ class AfterFirstStep(eqx.Module):
         table = step_table(n, k, 1 / (8 * k))
         member = np.isin(np.arange(n), self.support)
         inside = jnp.round(weight[:, member]).astype(jnp.int32)
-        kinds = Kinds(
-            jnp.sum(weight[:, ~member] != 0, axis=1, dtype=jnp.int32),
-            jnp.sum(inside == 1, axis=1, dtype=jnp.int32),
-            jnp.sum(inside == -1, axis=1, dtype=jnp.int32),
-        )
+        counted = (weight[:, ~member] != 0, inside == 1, inside == -1)  # as the table's first axes
+        kinds = tuple(jnp.sum(each, axis=1, dtype=jnp.int32) for each in counted)
         numbers = lambda values: jnp.asarray(np.asarray(values, np.float32))
         relevant = jnp.take_along_axis(numbers(table.inside)[kinds], inside + 1, axis=1)
         moved = weight * numbers(table.outside)[kinds][:, None]

@@ -21,6 +21,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ...cube import random_signs, sign_of_parity
+from .spectrum import Mean, means_of
 
 CHUNK = 2**16
 """The most queries at a time."""
@@ -38,13 +39,7 @@ class Heavy:
 
 
 def heavy_coefficients(
-    function: Query,
-    n: int,
-    threshold: float,
-    *,
-    key: PRNGKeyArray,
-    mean: int | float | Float[np.ndarray, " n"] = 0.0,
-    confidence: float = 0.99,
+    function: Query, n: int, threshold: float, *, key: PRNGKeyArray, mean: Mean = 0.0, confidence: float = 0.99
 ) -> list[Heavy]:
     """All subsets with |f^(S)| >= threshold, and none below half of it, for f with values in [-1, 1].
 
@@ -56,9 +51,7 @@ def heavy_coefficients(
     [Heavy(subset=(3, 14, 15), coefficient=1.0)]
     """
     effort = _effort(n, threshold, confidence, biased=bool(np.any(mean)))
-    means = np.broadcast_to(np.asarray(mean, float), (n,))
-    if not np.all(np.abs(means) < 1):
-        raise ValueError(f"A biased coordinate takes both values, so its mean lies inside (-1, 1), got mean={mean}.")
+    means = means_of(mean, n)
     source = _Source(jax.vmap(function), jnp.asarray(means, jnp.float32), bool(np.any(mean)), effort.chunk)
     weights, sizes = jax.jit(source.weights), jax.jit(source.coefficients)
     kept = np.zeros((1, n), bool)

@@ -18,13 +18,14 @@ from scipy.stats import binom
 
 from ...demands import check_kind, check_number
 from ...targets import Symmetric
+from .spectrum import ByLevel, means_of
 
 MOST = 5000
 """The general route holds a matrix of (n + 1)**2 numbers: 200 MB here."""
 
 
 @dataclass(frozen=True)
-class SymmetricSpectrum:
+class SymmetricSpectrum(ByLevel):
     """The Fourier coefficients of a symmetric function, by the size of the subset."""
 
     n: int
@@ -34,20 +35,9 @@ class SymmetricSpectrum:
     """The sum of squares over all subsets of each size."""
 
     @property
-    def total_influence(self) -> float:
-        """The mean level of the weight."""
-        return float(self.weight @ np.arange(self.n + 1))
-
-    @property
     def influence(self) -> float:
         """The influence of any one coordinate: all are equal."""
         return self.total_influence / self.n
-
-    def noise_stability(self, rho: int | float) -> float:
-        """E[f(x) f(x')] for points with correlation rho."""
-        if not -1 <= rho <= 1:
-            raise ValueError(f"Noise stability needs a correlation from -1 to 1, got rho={rho}.")
-        return float(self.weight @ np.power(float(rho), np.arange(self.n + 1)))
 
 
 def symmetric_spectrum(target: Symmetric, mean: int | float = 0.0) -> SymmetricSpectrum:
@@ -59,8 +49,7 @@ def symmetric_spectrum(target: Symmetric, mean: int | float = 0.0) -> SymmetricS
     """
     check_kind("target", target, Symmetric, "a symmetric function, such as majority(n)")
     check_number("mean", mean)
-    if not -1 < mean < 1:
-        raise ValueError(f"A biased coordinate takes both values, so its mean lies inside (-1, 1), got mean={mean}.")
+    means_of(mean, target.n)
     values = np.asarray(target.values, float)
     return _exactly(values.astype(int).tolist()) if mean == 0 else _stably(values, float(mean))
 

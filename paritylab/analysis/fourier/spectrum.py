@@ -5,6 +5,7 @@ orthonormal; with mu = 0 they are the parities. Everything else follows from the
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import numpy as np
@@ -14,6 +15,9 @@ from ...cube import LARGEST_ENUMERATION, cube
 from ...demands import check_kind, echo
 from ...targets import AbstractTarget
 from .transform import coefficients, coordinates_of, kronecker
+
+Mean = int | float | Float[np.ndarray, " n"]
+"""E[x_i] of all coordinates, or of each."""
 
 
 def table_of(target: AbstractTarget) -> Int[np.ndarray, " points"]:
@@ -39,8 +43,27 @@ def table_of(target: AbstractTarget) -> Int[np.ndarray, " points"]:
     return np.concatenate(parts).astype(np.int8)
 
 
+class ByLevel:
+    """What follows from the `weight` of each level alone."""
+
+    @property
+    def total_influence(self: Any) -> float:
+        """The sum of all influences, which is the mean level of the weight."""
+        return float(self.weight @ np.arange(self.n + 1))
+
+    def noise_stability(self: Any, rho: int | float) -> float:
+        """E[f(x) f(x')], where each coordinate of x' is that of x with probability rho and else drawn anew.
+
+        >>> spectrum(np.array([1, -1, -1, 1])).noise_stability(0.5)
+        0.25
+        """
+        if not -1 <= rho <= 1:
+            raise ValueError(f"Noise stability needs a correlation from -1 to 1, got rho={rho}.")
+        return float(self.weight @ np.power(float(rho), np.arange(self.n + 1)))
+
+
 @dataclass(frozen=True)
-class Spectrum:
+class Spectrum(ByLevel):
     """The Fourier coefficients of one function, entry S of the subset with bit mask S."""
 
     coefficients: Float[np.ndarray, " subsets"]
@@ -78,21 +101,6 @@ class Spectrum:
         squares = self.coefficients**2
         return np.array([squares.reshape(-1, 2, 2**i)[:, 1].sum() for i in range(self.n)])
 
-    @property
-    def total_influence(self) -> float:
-        """The sum of all influences, which is the mean level of the weight."""
-        return float(self.weight @ np.arange(self.n + 1))
-
-    def noise_stability(self, rho: int | float) -> float:
-        """E[f(x) f(x')], where each coordinate of x' is that of x with probability rho and else drawn anew.
-
-        >>> spectrum(np.array([1, -1, -1, 1])).noise_stability(0.5)
-        0.25
-        """
-        if not -1 <= rho <= 1:
-            raise ValueError(f"Noise stability needs a correlation from -1 to 1, got rho={rho}.")
-        return float(self.weight @ np.power(float(rho), np.arange(self.n + 1)))
-
     def degree(self, tolerance: float = 1e-12) -> int:
         """The size of the largest subset whose coefficient is not zero up to the tolerance."""
         present = np.abs(self.coefficients) > tolerance
@@ -117,9 +125,17 @@ def subset_of(mask: int) -> tuple[int, ...]:
     return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
 
 
-def spectrum(
-    function: AbstractTarget | Num[np.ndarray, " points"], mean: int | float | Float[np.ndarray, " n"] = 0.0
-) -> Spectrum:
+def means_of(mean: Mean, n: int) -> Float[np.ndarray, " {n}"]:
+    """The mean of each of n biased coordinates."""
+    means = np.broadcast_to(np.asarray(mean, float), (n,))
+    if not np.all(np.abs(means) < 1):
+        raise ValueError(
+            f"A biased coordinate takes both values, so its mean lies inside (-1, 1), got mean={echo(mean)}."
+        )
+    return means
+
+
+def spectrum(function: AbstractTarget | Num[np.ndarray, " points"], mean: Mean = 0.0) -> Spectrum:
     """The coefficients of a target, or of a table of its values, under independent coordinates with these means.
 
     >>> from paritylab import Parity
@@ -131,12 +147,7 @@ def spectrum(
     table = table_of(function) if isinstance(function, AbstractTarget) else function
     if not np.all(np.isfinite(table)):
         raise ValueError("A spectrum needs finite values, got some that are not. Leave out what diverged.")
-    n = coordinates_of(table)
-    means = np.broadcast_to(np.asarray(mean, float), (n,))
-    if not np.all(np.abs(means) < 1):
-        raise ValueError(
-            f"A biased coordinate takes both values, so its mean lies inside (-1, 1), got mean={echo(mean)}."
-        )
+    means = means_of(mean, coordinates_of(table))
     if not means.any():
         return Spectrum(coefficients(table), means)
     # E[f] and E[f phi] of one coordinate, from f(+1) and f(-1); the latter is (sigma / 2)(f(+1) - f(-1)).

@@ -120,7 +120,8 @@ def _transform(table: Array, factors: Array | None, turning: bool) -> Array:
     lowest = min(DENSE, n)
     highest = min(DENSE, n - lowest) if table.size == 2**n else 0
     of = functools.partial(_between, factors)
-    values = table.reshape(-1, 2**lowest) @ _joined(_transposed(of(0, lowest)), table.dtype)
+    transposed = [None if factor is None else factor.T for factor in of(0, lowest)]
+    values = table.reshape(-1, 2**lowest) @ _joined(transposed, table.dtype)
     for first in range(lowest, n - highest, TOGETHER):
         last = min(first + TOGETHER, n - highest)
         values = _butterflies(values.reshape(-1, 2 ** (last - first), 2**first), of(first, last))
@@ -142,10 +143,6 @@ def _by_turns(table: Array, factors: Array | None) -> Array:
 
 def _between(factors: Array | None, first: int, last: int) -> list[Array | None]:
     return [None] * (last - first) if factors is None else list(factors[first:last])
-
-
-def _transposed(factors: Sequence[Array | None]) -> list[Array | None]:
-    return [None if factor is None else factor.T for factor in factors]
 
 
 def _joined(factors: Sequence[Array | None], dtype: np.dtype) -> Array:

@@ -13,9 +13,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
-from ...cube import LARGEST_ENUMERATION, Encoding
+from ...cube import LARGEST_ENUMERATION
 from ...distributions import AbstractDistribution, Encoded, FlippedLabels, Mixture, Points, Product, Uniform
 from ...targets import AbstractTarget
 
@@ -79,13 +79,10 @@ def _flipped(distribution: FlippedLabels) -> Iterator[Block]:
 
 @blocks.register
 def _encoded(distribution: Encoded) -> Iterator[Block]:
+    # `cube.encode` in float64
+    codes = {"signs": lambda x: x, "unit": lambda x: x / np.sqrt(x.shape[1]), "bits": lambda x: (1 - x) / 2}
     for x, y, probability in blocks(distribution.base):
-        yield Block(_encode(x, distribution.encoding), y, probability)
-
-
-def _encode(x: Float[np.ndarray, "points n"], encoding: Encoding) -> Float[np.ndarray, "points n"]:
-    """`cube.encode` in float64."""
-    return {"signs": lambda: x, "unit": lambda: x / np.sqrt(x.shape[1]), "bits": lambda: (1 - x) / 2}[encoding]()
+        yield Block(codes[distribution.encoding](x), y, probability)
 
 
 def cube_blocks(n: int) -> Iterator[Float[np.ndarray, "points {n}"]]:
@@ -102,15 +99,13 @@ def cube_blocks(n: int) -> Iterator[Float[np.ndarray, "points {n}"]]:
         yield 1.0 - 2.0 * ((rows[:, None] >> np.arange(n)) & 1)
 
 
+_labels = eqx.filter_jit(lambda target, x: jax.vmap(target)(x))
+
+
 def labels(target: AbstractTarget, x: Float[np.ndarray, "points n"]) -> Float[np.ndarray, " points"]:
     """The target's value at each point."""
     with jax.enable_x64(True):
         return np.asarray(_labels(target, jnp.asarray(x)), float)
-
-
-@eqx.filter_jit
-def _labels(target: AbstractTarget, x: Float[Array, "points n"]) -> Float[Array, " points"]:
-    return jax.vmap(target)(x)
 
 
 def _cut(

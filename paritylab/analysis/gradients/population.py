@@ -73,7 +73,8 @@ def population_gradient(
         )
     loss = Hinge() if loss is None else loss
     with jax.enable_x64(True), jax.default_matmul_precision("highest"):
-        exact = jax.tree.map(_in_float64, network)
+        in_float64 = lambda leaf: jnp.asarray(leaf, jnp.float64) if eqx.is_inexact_array(leaf) else leaf
+        exact = jax.tree.map(in_float64, network)
         parts = [_block_gradient(exact, loss, *map(jnp.asarray, block)) for block in blocks(distribution)]
         total = jax.tree.map(lambda *leaves: np.sum([np.asarray(leaf) for leaf in leaves], axis=0), *parts)
     return jax.tree.map(np.asarray, total)
@@ -99,10 +100,6 @@ def gradient_by_enumeration(
         network = FeedForward((hidden,), Layer(jnp.ones(count), jnp.zeros(())), activation)
         gradient = population_gradient(network, distribution, correlation)
     return NeuronGradient(-gradient.hidden[0].weight, -gradient.hidden[0].bias)
-
-
-def _in_float64(leaf: Any) -> Any:
-    return jnp.asarray(leaf, jnp.float64) if eqx.is_inexact_array(leaf) else leaf
 
 
 @eqx.filter_jit
@@ -228,16 +225,16 @@ def gradient_of_polynomial(
     w = np.asarray(weights, float)
     terms = len(slope)
     member = members(len(w), support)
-    powers = w[:, None] ** np.arange(terms) / np.array([math.factorial(d) for d in range(terms)], float)
+    factorials = np.array([math.factorial(d) for d in range(terms)], float)
+    powers = w[:, None] ** np.arange(terms) / factorials
     odd = np.arange(terms) % 2 == 1
     factors, swapped = np.where(odd == member[:, None], powers, 0.0), np.where(odd != member[:, None], powers, 0.0)
-    start = bias ** np.arange(terms) / np.array([math.factorial(d) for d in range(terms)], float)
-    before, after = [start], [np.eye(1, terms)[0]]
+    before, after = [bias ** np.arange(terms) / factorials], [np.eye(1, terms)[0]]
     for factor in factors:
         before.append(_times(before[-1], factor))
     for factor in factors[::-1]:
         after.append(_times(after[-1], factor))
-    moments = np.asarray(slope, float) * np.array([math.factorial(d) for d in range(terms)], float)
+    moments = np.asarray(slope, float) * factorials
     weight = [moments @ _times(_times(before[i], after[len(w) - 1 - i]), swapped[i]) for i in range(len(w))]
     return NeuronGradient(np.array(weight), np.asarray(moments @ before[-1]))
 

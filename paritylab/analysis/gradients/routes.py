@@ -13,15 +13,7 @@ from ...distributions import Uniform
 from ...networks.activations import Activation, OscillatingPolynomial, Power, Sinusoid, relu, relu6, square
 from ...networks.base import check_activation
 from ...targets import Parity
-from .population import (
-    NeuronGradient,
-    check_finite,
-    gradient_by_enumeration,
-    gradient_of_polynomial,
-    gradient_of_sinusoid,
-    slope_polynomial,
-    turns_of,
-)
+from . import population
 from .sums import MOST_SUMS, gradient_by_sums
 from .thresholds import gradient_of_threshold
 
@@ -35,7 +27,7 @@ KINKS = ((relu, ((0.0, 1.0),)), (relu6, ((0.0, 1.0), (6.0, -1.0))))
 class Routed(NamedTuple):
     """A gradient, the route that computed it, and its error beyond rounding."""
 
-    gradient: NeuronGradient
+    gradient: population.NeuronGradient
     route: Route
     error: float = 0.0
 
@@ -52,19 +44,21 @@ def neuron_gradient(
     >>> found.route, found.gradient.weight[0].round(6).item()
     ('sums', 0.039795)
     """
-    check_finite(weights, bias)
+    population.check_finite(weights, bias)
     check_activation(activation)
     w = np.asarray(weights, float)
     if w.ndim != 1:
         raise ValueError(f"One neuron has a vector of weights, got an array of shape {w.shape}.")
     if isinstance(activation, Sinusoid):
-        frequency, phase = turns_of(activation)
-        return Routed(gradient_of_sinusoid(w, support, bias=bias, frequency=frequency, phase=phase), "sinusoid")
+        frequency, phase = population.turns_of(activation)
+        exact = population.gradient_of_sinusoid(w, support, bias=bias, frequency=frequency, phase=phase)
+        return Routed(exact, "sinusoid")
     if activation is square or isinstance(activation, Power | OscillatingPolynomial):
-        return Routed(gradient_of_polynomial(w, support, slope_polynomial(activation), bias=bias), "polynomial")
+        slope = population.slope_polynomial(activation)
+        return Routed(population.gradient_of_polynomial(w, support, slope, bias=bias), "polynomial")
     if len(w) <= QUICK_ENUMERATION:
-        found = gradient_by_enumeration(w[None], activation, Uniform(Parity(len(w), support)), bias=bias)
-        return Routed(NeuronGradient(found.weight[0], np.asarray(found.bias[0])), "enumeration")
+        found = population.gradient_by_enumeration(w[None], activation, Uniform(Parity(len(w), support)), bias=bias)
+        return Routed(population.NeuronGradient(found.weight[0], np.asarray(found.bias[0])), "enumeration")
     if np.all(w == np.round(w)) and np.sum(np.abs(w)) <= MOST_SUMS:
         return Routed(gradient_by_sums(w.astype(int), support, activation, bias=bias), "sums")
     for known, kinks in KINKS:

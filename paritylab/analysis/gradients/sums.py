@@ -19,6 +19,7 @@ from jaxtyping import Float, Integer
 from ...networks.activations import Activation
 from .population import NeuronGradient, members, slope_at
 
+Whole = Integer[np.ndarray, " n"]
 MOST_SUMS = 2**26
 
 
@@ -49,12 +50,7 @@ def signed_masses(
 
 
 def gradient_by_sums(
-    weights: Integer[np.ndarray, " n"],
-    support: Sequence[int],
-    activation: Activation,
-    *,
-    bias: int | float = 0.0,
-    scale: int | float = 1.0,
+    weights: Whole, support: Sequence[int], activation: Activation, *, bias: int | float = 0.0, scale: int | float = 1.0
 ) -> NeuronGradient:
     """E[chi_S x_i sigma'(scale * w . x + b)] for all i, over uniform points, for integer weights w.
 
@@ -70,12 +66,7 @@ def gradient_by_sums(
 
 
 def exact_gradient_by_sums(
-    weights: Integer[np.ndarray, " n"],
-    support: Sequence[int],
-    activation: Activation,
-    *,
-    bias: int | float = 0.0,
-    scale: int | float = 1.0,
+    weights: Whole, support: Sequence[int], activation: Activation, *, bias: int | float = 0.0, scale: int | float = 1.0
 ) -> tuple[list[Fraction], Fraction]:
     """The same as fractions, for a piecewise linear activation with integer slopes (ReLU, ReLU6).
 

@@ -10,7 +10,7 @@ value, so that a pair of them certifies its gap. The pair is found by an interio
 whose linear systems have the size of w, whatever the number of points.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Num
@@ -98,13 +98,8 @@ class _State(NamedTuple):
 
     def after(self, move: "_State", reach: float) -> "_State":
         """The state after a step of some length along a move."""
-        return _State(
-            self.w + reach * move.w,
-            self.xi + reach * move.xi,
-            self.a + reach * move.a,
-            self.b + reach * move.b,
-            self.m + reach * move.m,
-        )
+        parts: Any = zip(self, move, strict=True)
+        return _State(*(now + reach * change for now, change in parts))
 
 
 def _interior(signed: np.ndarray, share: np.ndarray, radius: float, tolerance: float, edge: float) -> HingeOptimum:

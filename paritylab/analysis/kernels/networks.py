@@ -20,6 +20,9 @@ from ...networks.base import Network
 from ..margins import maximal_margin
 
 Points = Num[Any, "points n"]
+Kernel = Num[np.ndarray, "points points"]
+Each = Num[np.ndarray, " points"]
+"""A number for each point."""
 
 BLOCK_BYTES, LARGEST_BYTES = 2**28, 2**33
 """Bytes of gradients computed per call, and held in all."""
@@ -126,9 +129,7 @@ def level_eigenvalues(kernel: Num[np.ndarray, " inner_products"]) -> Float[np.nd
     return np.array(values)
 
 
-def ridge_regression(
-    kernel: Num[np.ndarray, "points points"], labels: Num[np.ndarray, " points"], ridge: int | float = 0.0
-) -> Float[np.ndarray, " points"]:
+def ridge_regression(kernel: Kernel, labels: Each, ridge: int | float = 0.0) -> Float[np.ndarray, " points"]:
     """Dual coefficients a of kernel ridge regression: f(x) = sum_i a_i K(x, x_i), (K + ridge) a = y.
 
     With ridge = 0 the interpolation of least norm, also where the kernel is singular.
@@ -161,12 +162,7 @@ class SupportVectorMachine(NamedTuple):
 
 
 def support_vector_machine(
-    kernel: Num[np.ndarray, "points points"],
-    labels: Num[np.ndarray, " points"],
-    penalty: int | float = math.inf,
-    *,
-    tolerance: float = 1e-8,
-    sweeps: int = 20_000,
+    kernel: Kernel, labels: Each, penalty: int | float = math.inf, *, tolerance: float = 1e-8, sweeps: int = 20_000
 ) -> SupportVectorMachine:
     """Least |f|^2 / 2 + penalty * sum_i max(0, 1 - y_i f(x_i)), without a bias, from a kernel matrix.
 
@@ -203,9 +199,7 @@ def support_vector_machine(
     return SupportVectorMachine(alpha * labels, float(primal), float(dual))
 
 
-def _hard_margin(
-    kernel: Float[np.ndarray, "points points"], labels: Float[np.ndarray, " points"]
-) -> SupportVectorMachine:
+def _hard_margin(kernel: Kernel, labels: Each) -> SupportVectorMachine:
     """|f| = 1 / margin in the kernel's feature space; the features are the square root of the matrix."""
     values, vectors = np.linalg.eigh(kernel)
     kept = values > 1e-13 * values.max()
@@ -220,12 +214,7 @@ def _hard_margin(
 
 
 def linearized_training(
-    kernel: Num[np.ndarray, "points points"],
-    start: Num[np.ndarray, " points"],
-    labels: Num[np.ndarray, " points"],
-    *,
-    steps: int | float,
-    rate: int | float,
+    kernel: Kernel, start: Each, labels: Each, *, steps: int | float, rate: int | float
 ) -> Float[np.ndarray, " points"]:
     """Dual coefficients a of a linear model after gradient descent on the mean square loss.
 

@@ -13,7 +13,6 @@ digits, and an eigenvalue that is 0 comes out as exactly 0.
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -109,10 +108,9 @@ class ReluKernel:
         (gates * rho + gate_bias) is a multiple of c plus a rest that is 0 in the usual
         parametrizations; without biases only even powers of c and c itself are left then.
         """
-        series = _level_series(self.n, self.bias)
-        slope = self.gates * (1 + self.bias)
-        rest = self.gate_bias - self.gates * self.bias
-        values = self.features * series.degree_1 + slope * series.c_degree_0 + rest * series.degree_0
+        degree_1, c_degree_0, degree_0 = _level_series(self.n, self.bias)
+        slope, rest = self.gates * (1 + self.bias), self.gate_bias - self.gates * self.bias
+        values = self.features * degree_1 + slope * c_degree_0 + rest * degree_0
         values[0] += self.constant
         return values
 
@@ -156,16 +154,8 @@ def mlp_ntk(n: int, width: int, weight_variance: float, bias_variance: float, ou
     return ReluKernel(n, bias_variance / spread, width * (spread + bias_variance) / 2, gates * n, gates, constant=1.0)
 
 
-class _Series(NamedTuple):
-    """Eigenvalues per level of arc_cosine_1(c), c * arc_cosine_0(c) and arc_cosine_0(c)."""
-
-    degree_1: Float[np.ndarray, " levels"]
-    c_degree_0: Float[np.ndarray, " levels"]
-    degree_0: Float[np.ndarray, " levels"]
-
-
 def _coefficients(terms: int) -> Float[np.ndarray, "3 {terms}"]:
-    """Taylor coefficients in c of the three functions of `_Series`.
+    """Taylor coefficients in c of arc_cosine_1(c), c * arc_cosine_0(c) and arc_cosine_0(c).
 
     With t_m = binom(2m, m) / 4^m: arcsin c = sum of t_m c^(2m+1) / (2m + 1), and sqrt(1 - c^2) + c arcsin c
     = 1 + sum of t_(m-1) c^(2m) / (2m (2m - 1)).
@@ -181,8 +171,8 @@ def _coefficients(terms: int) -> Float[np.ndarray, "3 {terms}"]:
     return found[:, :terms]
 
 
-def _level_series(n: int, bias: float) -> _Series:
-    """The walk until it has mixed, then the rest of the series in one piece.
+def _level_series(n: int, bias: float) -> Float[np.ndarray, "3 {n+1}"]:
+    """Eigenvalues per level of these three: the walk until it has mixed, then the rest of the series in one piece.
 
     After d steps the probability of a set of size k is 2^-n times the sum over j of binom(n, j) terms
     with factors c_j^d, c_j = (1 - 2j/n + bias) / (1 + bias). All but j = 0 and j = n (where the walk
@@ -204,7 +194,7 @@ def _level_series(n: int, bias: float) -> _Series:
     # Only even powers of c are left in the first two, only odd ones in the third.
     for row, of_last in ((0, 1.0), (1, 1.0), (2, math.copysign(1.0, last))):
         total[row] += 2.0**-n * (at_one[row] + of_last * sign * at_last[row])
-    return _Series(*total)
+    return total
 
 
 def _tails(taylor: Float[np.ndarray, "3 terms"], c: float) -> Float[np.ndarray, " 3"]:

@@ -204,10 +204,12 @@ def real_shares(weights: Float[np.ndarray, "k block"], gamma: float) -> Shares:
     _check(start[None])
     perfect = float(np.max(np.sum(np.abs(others), axis=1) ** 2 - start**2))
     norms = np.linalg.norm(others, axis=1)
-    signed = _enumerated if others.shape[1] < 16 else _integrated
 
     def excess(gain: float) -> float:
-        return float(np.prod(signed(np.sqrt(gain + start**2), others))) - 2 * gamma
+        pairs = zip(v := np.sqrt(gain + start**2), others, strict=True)
+        few = others.shape[1] < 16
+        signed = sign_means(v, others).signed if few else [long_sign_mean(float(each), u) for each, u in pairs]
+        return float(np.prod(signed)) - 2 * gamma
 
     if perfect <= 0 or excess(0.0) >= 0:
         return Shares(0.0, max(perfect, 0.0), 0.0, time_to_gain(start, max(perfect, 0.0)))
@@ -242,14 +244,6 @@ def real_share_bound(weights: Float[np.ndarray, "k block"], gamma: float) -> flo
     q = brentq(excess, 0.0, 100 * float(np.max(norms)) ** 2)
     geometric, arithmetic = np.exp(np.mean(np.log(squares))), np.mean(squares)
     return float(((geometric + q) / arithmetic) ** (1 - len(start) / 2))
-
-
-def _enumerated(v: Float[np.ndarray, " k"], others: Float[np.ndarray, "k rest"]) -> Float[np.ndarray, " k"]:
-    return np.asarray(sign_means(v, others).signed)
-
-
-def _integrated(v: Float[np.ndarray, " k"], others: Float[np.ndarray, "k rest"]) -> Float[np.ndarray, " k"]:
-    return np.array([long_sign_mean(float(each), u) for each, u in zip(v, others, strict=True)])
 
 
 def _check(start: Float[np.ndarray, "runs k"]) -> None:

@@ -12,6 +12,12 @@ constant times a square and has one sign everywhere, so that it can be no parity
 is a trained output bias. "All of 10 seeds" allows a success probability down to 0.72 (the lower end of Wilson's
 interval of 10 of 10), which is the region of these claims. For L = 2 the text gives no width; we take 10.
 
+The control is layerwise training: the first layer with a head of its own, which is L = 2 with the widths of that layer,
+and then the rest on top of a first layer that stays at its start, where its gradient of zero leaves it. At L = 3 and k
+= 3, 4 our runs fail more often than the paper's; three readings of what it does not print are tried there: an output
+bias that starts at 0, Glorot's weights with biases of 0, and hidden weights larger by sqrt(3), which keeps the size of
+a uniform layer's outputs from layer to layer.
+
 The exact part goes through all points of the cube, for random networks with weights and biases in {-1, 0, 1}: all sums
 are whole numbers below 2^53, so that a zero is a zero and not a rounding error. A network with y f(x) > 0 everywhere
 has a positive correlation, so that zero correlation says that the network is not the parity in sign.
@@ -20,14 +26,15 @@ has a positive correlation, so that zero correlation says that the network is no
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray
 from matplotlib.patches import Rectangle
 
 import paritylab as pl
@@ -39,8 +46,9 @@ from ...networks.base import outputs
 from ...networks.mlp import FeedForward, Layer
 from ...statistics import quantile, wilson_interval
 from ...sweep import Call
-from ..base import Claim, Region
+from ..base import Claim, Measured, Null, Region
 from ..measures import fraction, largest
+from .shared.curves import NEVER
 
 RATE, BATCH = 0.01, 32
 WIDTHS = {2: (10,), 3: (2, 1), 4: (10, 10, 1)}
@@ -49,7 +57,7 @@ SMALL = {2: (4,), 3: (2, 1), 4: (3, 2, 1)}
 """Hidden layers of the networks that are enumerated: small enough for exact sums at L = 4."""
 PAPER_SEEDS = 10
 ALWAYS = Region(low=wilson_interval(PAPER_SEEDS, PAPER_SEEDS)[0])
-NEVER = Region(high=0.1)
+NEVER_LEARNS = Region(high=0.1)
 ALL_OF_THEM = Region(low=wilson_interval(12 * PAPER_SEEDS, 12 * PAPER_SEEDS)[0])
 """L = 3 with three n and four degrees, ten seeds each, without a failure."""
 
@@ -71,6 +79,34 @@ class Settings:
     """n of the exact part."""
     draws: int = 20
     """Random networks of the exact part, for each depth and degree."""
+    layerwise: tuple[Case, ...] = ()
+    """L = 3 networks of which first the first layer is trained alone, then the others."""
+    readings: tuple[Case, ...] = ()
+    """L = 3 networks that start in other ways."""
+
+
+class ZeroOutputBias(pl.networks.UniformInitialization):
+    """Uniform, with an output bias of 0."""
+
+    def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        drawn = super().biases(key, shape, fan_in)
+        return drawn if shape else jnp.zeros_like(drawn)
+
+
+class LargerWeights(pl.networks.UniformInitialization):
+    """Uniform with a variance of 1 / fan-in: outputs of linear layers keep their size with depth."""
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return super().weights(key, shape, fan_in) * 3**0.5
+
+
+READINGS = {
+    "zero-bias": (ZeroOutputBias(), "an output bias that starts at 0"),
+    "glorot": (pl.networks.GlorotInitialization(), "Glorot's initialization, biases 0"),
+    "larger": (LargerWeights(), "weights larger by sqrt(3)"),
+}
+"""Other ways to start at L = 3."""
+FIRST_ALONE, REST_ALONE = "first layer alone, with a head of its own", "the other layers on a first layer at its start"
 
 
 PAPER_SIZES = (10, 20, 30)
@@ -86,16 +122,26 @@ PAPER_CASES = (
     *(Case(4, n, (7,), 500_000) for n in PAPER_SIZES),
     Case(4, 10, (8, 9), 500_000),
 )
-SETTINGS = {"quick": Settings(seeds=40, cases=QUICK_CASES), "paper": Settings(seeds=100, cases=PAPER_CASES)}
+SETTINGS = {
+    "quick": Settings(40, QUICK_CASES, layerwise=(Case(3, 10, (3,), 10_000),), readings=(Case(3, 10, (4,), 20_000),)),
+    "paper": Settings(
+        100,
+        PAPER_CASES,
+        layerwise=tuple(Case(3, n, (3, 4), 20_000) for n in PAPER_SIZES),
+        readings=tuple(Case(3, n, (3, 4), 20_000) for n in PAPER_SIZES),
+    ),
+}
 
+NOTHING = Null("a degree above 2^(L-1)", 0)
+SOMETHING = Null("the least that whole weights give at a lower degree", 2.0**-10)
 EXACT_DEGREES = {2: (2, 3, 4), 3: (2, 3, 4, 5), 4: (5, 8, 9)}
 """Degrees of the exact part by depth; those of L = 2 are a single layer with a head."""
 TOO_LATE = (
-    "At k = 3 and 4 about one seed in eight has not learned after 20,000 steps (at every n), and "
-    "the times of the others reach up to that limit, so that this is the tail of one distribution. Sixty runs without "
-    "such a failure, as the paper's ten seeds at each n had there, would be very lucky with our starts. Nothing in the "
-    "text says how its networks might differ; an output bias it must have had."
+    "Unexplained: at k = 3 and 4 about one seed in eight has not learned after 20,000 steps (at every n), and the "
+    "times of the others reach up to that limit, so that this is the tail of one distribution. Neither the number of "
+    "validation points nor three other starts (`L3/zero-bias`, `L3/glorot`, `L3/larger`) make it go away for certain."
 )
+NOR_THIS = "Unexplained: this start does not account for the paper's all of ten seeds either."
 
 
 def plan(settings: Settings) -> Iterator[pl.Plan | Call]:
@@ -104,10 +150,36 @@ def plan(settings: Settings) -> Iterator[pl.Plan | Call]:
         for k in case.degrees:
             task, labels = pl.Uniform(pl.Parity(case.n, support=range(k))), {"case": name_of(case.layers, case.n, k)}
             yield pl.plan(task, network, rate=RATE, batch=BATCH, seeds=seeds, steps=steps, labels=labels)
+    yield from controls(settings)
     for layers, degrees in EXACT_DEGREES.items():
         for k in degrees:
             configuration = {"layers": layers, "n": settings.enumerated, "k": k, "draws": settings.draws}
             yield Call(enumerated, configuration, {"case": f"exact/L{layers}/k{k}"}, seconds=1.0)
+
+
+def controls(settings: Settings) -> Iterator[pl.Plan]:
+    """Layerwise training, and other starts."""
+    for case in settings.layerwise:
+        widths = WIDTHS[case.layers]
+        rest = {f"hidden.{i}": RATE for i in range(1, len(widths))} | {"output": RATE}
+        for k, (stage, width, rate) in itertools.product(
+            case.degrees, (("first", widths[:1], RATE), ("rest", widths, rest))
+        ):
+            task, labels = pl.Uniform(pl.Parity(case.n, support=range(k))), {"case": f"{stage}/n{case.n}/k{k}"}
+            how: dict[str, Any] = {
+                "rate": rate,
+                "batch": BATCH,
+                "seeds": settings.seeds,
+                "steps": case.steps,
+                "labels": labels,
+            }
+            yield pl.plan(task, pl.MLP(width, pl.networks.square), **how)
+    for case in settings.readings:
+        for k, (name, (start, _)) in itertools.product(case.degrees, READINGS.items()):
+            task, labels = pl.Uniform(pl.Parity(case.n, support=range(k))), {"case": f"{name}/n{case.n}/k{k}"}
+            network = pl.MLP(WIDTHS[case.layers], pl.networks.square, start)
+            how = {"rate": RATE, "batch": BATCH, "seeds": settings.seeds, "steps": case.steps, "labels": labels}
+            yield pl.plan(task, network, **how)
 
 
 def name_of(layers: int, n: int, k: int) -> str:
@@ -161,10 +233,37 @@ def claims(settings: Settings) -> Iterator[Claim]:
     possible = [name_of(3, case.n, k) for case in settings.cases if case.layers == 3 for k in case.degrees if k <= 4]
     text = "3 layers: all models with k <= 4 converged within 20,000 steps; the fraction over all n, k and seeds"
     learned = lambda table: fraction(table[table.case.isin(possible)].outcome == "learned")
-    yield Claim("L3/all", text, 1.0, ALL_OF_THEM, learned, explanation=TOO_LATE)
+    yield Claim("L3/all", text, 1.0, ALL_OF_THEM, learned, null=NEVER, explanation=TOO_LATE)
+    yield from of_controls(settings)
     for layers, degrees in EXACT_DEGREES.items():
         for k in degrees:
             yield from exact(layers, k, settings.enumerated)
+
+
+def share_of(cases: list[str], table: pd.DataFrame) -> Measured:
+    """The fraction of the runs of some cases that learn."""
+    return fraction(table[table.case.isin(cases)].outcome == "learned")
+
+
+def of_controls(settings: Settings) -> Iterator[Claim]:
+    for stage, words in (("first", FIRST_ALONE), ("rest", REST_ALONE)):
+        for case, k in [(each, k) for each in settings.layerwise for k in each.degrees]:
+            text = (
+                f"layerwise training, {words}; n = {case.n}, k = {k}: learns nothing; the fraction of seeds that learn"
+            )
+            null = Null("end to end", partial(learned_end_to_end, case, k))
+            measure = partial(share_of, [f"{stage}/n{case.n}/k{k}"])
+            yield Claim(f"layerwise/{stage}/n{case.n}/k{k}", text, 0.0, NEVER_LEARNS, measure, null=null)
+    if settings.readings:
+        for name, (_, words) in READINGS.items():
+            text = f"3 layers, {words}: all models with k above 2 converge within 20,000 steps; the fraction"
+            cases = [f"{name}/n{case.n}/k{k}" for case in settings.readings for k in case.degrees]
+            how: dict[str, Any] = {"null": NEVER, "explanation": NOR_THIS}
+            yield Claim(f"L3/{name}", text, 1.0, ALL_OF_THEM, partial(share_of, cases), **how)
+
+
+def learned_end_to_end(case: Case, k: int, table: pd.DataFrame) -> float:
+    return share_of([name_of(case.layers, case.n, k)], table).value
 
 
 def trained(case: Case, k: int) -> Claim:
@@ -173,9 +272,9 @@ def trained(case: Case, k: int) -> Claim:
     learned = lambda table: fraction(table[table.case == name].outcome == "learned")
     if k <= 2 ** (case.layers - 1):
         text = f"{network}: learns within {case.steps:,} steps; the fraction of seeds"
-        return Claim(f"{name}/learns", text, 1.0, ALWAYS, learned)
+        return Claim(f"{name}/learns", text, 1.0, ALWAYS, learned, null=NEVER)
     text = f"{network}, more than 2^(L-1): fails; the fraction of seeds that learn"
-    return Claim(f"{name}/fails", text, 0.0, NEVER, learned)
+    return Claim(f"{name}/fails", text, 0.0, NEVER_LEARNS, learned, null=Null("a degree that it can have", 1))
 
 
 def exact(layers: int, k: int, n: int) -> Iterator[Claim]:
@@ -187,18 +286,20 @@ def exact(layers: int, k: int, n: int) -> Iterator[Claim]:
         alone = "the largest entry of a first layer's population gradient when it is trained with a head of its own"
         text = f"{about}: {alone}"
         control = f"{text} (the control: of degree 2, it is not zero)"
-        paper, region = (0.0, Region(0, 0)) if above else (None, Region(low=1))
-        yield Claim(f"{where}/alone", text if above else control, paper, region, worst("alone"))
+        paper, region, null = (
+            (0.0, Region(0, 0), Null("the same at k = 2", 2)) if above else (None, Region(low=1), NOTHING)
+        )
+        yield Claim(f"{where}/alone", text if above else control, paper, region, worst("alone"), null=null)
     elif above:
         text = f"{about}: the largest entry of the first layer's gradient through all layers"
-        yield Claim(f"{where}/end-to-end", text, None, Region(0, 0), worst("end_to_end"), theory=0.0)
+        yield Claim(f"{where}/end-to-end", text, None, Region(0, 0), worst("end_to_end"), theory=0.0, null=SOMETHING)
     else:
         text = f"{about}: the fraction of random networks whose first layer has a gradient through all layers"
         some = lambda table: fraction(table[table.case == where].end_to_end > 0)
-        yield Claim(f"{where}/end-to-end", text, None, Region(low=0.2), some)
+        yield Claim(f"{where}/end-to-end", text, None, Region(low=0.2), some, null=NOTHING)
     if above:
         text = f"{about}: the largest correlation of a random network with the parity"
-        yield Claim(f"{where}/correlation", text, None, Region(0, 0), worst("correlation"), theory=0.0)
+        yield Claim(f"{where}/correlation", text, None, Region(0, 0), worst("correlation"), theory=0.0, null=SOMETHING)
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> Figures:
@@ -231,11 +332,10 @@ def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     axis.grid(False)
     for spine in axis.spines.values():
         spine.set_visible(False)
-    axis.set_title(
-        "Above: fraction of seeds that learn, and their median steps (paper: all left of the line, none right of it).\n"
-        "Below: is the first layer's exact population gradient zero? Heavy line: k = 2^(L-1).",
-        loc="left",
+    title = (
+        "Seeds that learn (paper: all left of the heavy line, $k = 2^{L-1}$, none right of it); below: exact gradients"
     )
+    axis.set_title(title, loc="left")
     return {"counterexample": figure}
 
 

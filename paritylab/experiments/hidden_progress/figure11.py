@@ -3,7 +3,7 @@
 The gap is Gamma = max over S of |g_i| less max over the rest, for g = E[y x sigma'(w . x)] and the parity y of the
 first k coordinates; w has independent uniform or Gaussian entries. The paper takes n = 15 and sums over all points.
 It concludes that the gap is comparable to that of majority (sign weights, the dashed line) with non-negligible
-probability.
+probability: at least as large, in at least one neuron of ten, and with a median that falls with n like majority's.
 
 The same at n = 101 and n = 1,001, which the paper could not compute: there g is an integral over one variable
 (`gradient_of_threshold`). For large n one can say more: a coefficient at a set T is then close to majority's times the
@@ -27,16 +27,15 @@ from ...analysis.gradients.population import gradient_by_enumeration
 from ...analysis.gradients.thresholds import gradient_of_threshold
 from ...figures import Axes, Figures, ink, label_edges, panels
 from ...sweep import Call
-from ..base import Claim, Region
+from ..base import Claim, Null, Region
 from ..measures import fraction, largest, median
 from .shared.claims import about
+from .shared.measures import slope_of_medians
 
 NAMES = {"uniform": "uniform", "gaussian": "Gaussian"}
 DISTRIBUTIONS = tuple(NAMES)
 DEGREES = (2, 4)
 PAPER_N, ODD = 15, 3
-COMPARABLE = 0.5
-"""A gap of at least this part of majority's is held to be comparable to it."""
 CHUNK = 125
 """Draws of one call."""
 
@@ -80,6 +79,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
     large = max(n for n, _ in settings.draws)
     cells = [(k, law) for k in DEGREES for law in DISTRIBUTIONS]
     yield from (comparable(n, k, law) for n, _ in settings.draws for k, law in cells)
+    yield from (decay(tuple(n for n, _ in settings.draws), k, law) for k, law in cells)
     yield from (zero(law) for law in DISTRIBUTIONS)
     yield from (limit(large, k, law) for k, law in cells)
     yield from (positive(large, k, law) for k, law in cells)
@@ -95,27 +95,40 @@ def of_neurons(n: int, k: int, law: str) -> Callable[..., Claim]:
 
 
 def comparable(n: int, k: int, law: str) -> Claim:
-    text = "the fraction of neurons whose gap is at least half of majority's is not negligible"
-    large = lambda drawn: fraction(drawn.gap >= COMPARABLE * majority_gap(n, k).weak)
-    return of_neurons(n, k, law)("comparable", text, Region(low=0.1), large)
+    text = "the fraction of neurons whose gap is at least majority's is not negligible"
+    large = lambda drawn: fraction(drawn.gap >= majority_gap(n, k).weak)
+    return of_neurons(n, k, law)("comparable", text, Region(low=0.1), large, null=Null("no gap", 0))
+
+
+def decay(sizes: tuple[int, ...], k: int, law: str) -> Claim:
+    logs = np.log(sizes)
+    theirs = float(np.polyfit(logs, np.log([majority_gap(n, k).weak for n in sizes]), 1)[0])
+    text = f"{NAMES[law]} weights, k = {k}: the gap falls with n like majority's; the slope of its median in logarithms"
+    gaps = lambda table: [neurons(table, n, k, law).gap.to_numpy(float) for n in sizes]
+    measure = lambda table: slope_of_medians(logs, [np.log(each[each > 0]) for each in gaps(table)])
+    region, null = Region(theirs - 0.15, theirs + 0.15), Null("a gap that does not depend on n", 0)
+    return Claim(f"decay/k{k}/{law}", text, None, region, measure, theory=theirs, null=null)
 
 
 def zero(law: str) -> Claim:
     text = "without a bias the gap is 0 at odd k; the largest gap"
     measure = lambda drawn: largest(drawn.gap.abs())
-    return of_neurons(PAPER_N, ODD, law)("zero", text, Region(0, 0), measure, theory=0.0)
+    null = Null("the gap at k = 2", majority_gap(PAPER_N, 2).weak)
+    return of_neurons(PAPER_N, ODD, law)("zero", text, Region(0, 0), measure, theory=0.0, null=null)
 
 
 def limit(n: int, k: int, law: str) -> Claim:
     text = f"the gap is majority's times the product of the {k - 1} largest relevant weights over the root mean square"
     quotient = lambda drawn: median(drawn.eval("gap / limit") / majority_gap(n, k).weak)
-    region = Region(0.95, 1.05)
-    return of_neurons(n, k, law)("limit", f"{text}; the median quotient (ours)", region, quotient, theory=1.0)
+    region, text = Region(0.95, 1.05), f"{text}; the median quotient (ours)"
+    alike = Null("majority's gap at any weights", lambda table: float(np.median(1 / neurons(table, n, k, law).limit)))
+    return of_neurons(n, k, law)("limit", text, region, quotient, theory=1.0, null=alike)
 
 
 def positive(n: int, k: int, law: str) -> Claim:
     text = "a relevant coordinate stands out in almost all neurons; the fraction with a positive gap (ours)"
-    return of_neurons(n, k, law)("positive", text, Region(low=0.9), lambda drawn: fraction(drawn.gap > 0))
+    positive, chance = lambda drawn: fraction(drawn.gap > 0), Null("chance", k / n)
+    return of_neurons(n, k, law)("positive", text, Region(low=0.9), positive, null=chance)
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> Figures:

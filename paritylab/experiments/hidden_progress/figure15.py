@@ -14,15 +14,16 @@ import numpy as np
 import pandas as pd
 
 from ...figures import Figures, panels
-from ..base import Claim, Region
+from ..base import Claim, Null, Region
 from .shared import finite_samples as samples
 from .shared.claims import about
+from .shared.curves import NEVER
 from .shared.finite_samples import K, Samples, Settings, plan as plan, read as read
 
 SAMPLES, DECAYS = (10_000, 3000, 2000, 1500, 800, 300), (0.0, 0.001, 0.003, 0.01, 0.03, 0.1)
 SETTINGS = {
     "quick": Settings(30, (1000, 500, 200), (0.0, 0.01, 0.1), seeds=12, steps=20_000, record_every=100),
-    "paper": Settings(50, SAMPLES, DECAYS, seeds=25, steps=200_000, record_every=200, lanes=128),
+    "paper": Settings(50, SAMPLES, DECAYS, seeds=10, steps=100_000, record_every=200, lanes=128),
 }
 GOOD_DECAY = 0.01
 MIDDLE = {30: 500, 50: 1500}
@@ -33,22 +34,27 @@ def claims(settings: Settings) -> Iterator[Claim]:
     large, middle, small = settings.samples[0], MIDDLE[settings.n], settings.samples[-1]
     least, most = settings.decays[0], settings.decays[-1]
     text = "no gap; the time to zero test error over that to zero train error, median over seeds"
-    yield of_runs("large", large, GOOD_DECAY)("together", text, Region(high=2), samples.quotient)
+    yield of_runs("large", large, GOOD_DECAY)(
+        "together", text, Region(high=2), samples.quotient, null=samples.MEMORIZED
+    )
     claim, text = (of_runs("middle", middle, GOOD_DECAY), "groks; the same quotient, median over the seeds that learn")
-    yield claim("groks", text, Region(low=2), lambda runs: samples.quotient(samples.learned_of(runs)))
+    grokked = lambda runs: samples.quotient(samples.learned_of(runs))
+    yield claim("groks", text, Region(low=2), grokked, null=samples.TOGETHER)
     text = f"m = {small:,}: too small at every decay; the largest fraction of seeds that learn"
     learns = lambda data: max(samples.learned(at(data.runs, small, decay)) for decay in settings.decays)
-    yield Claim("small/fails", text, None, Region(high=0.25), learns)
-    yield claim("with-decay", "learns; the fraction of seeds", Region(low=0.5), samples.learned)
+    yield Claim("small/fails", text, None, Region(high=0.25), learns, null=samples.ENOUGH)
+    yield claim("with-decay", "learns; the fraction of seeds", Region(low=0.5), samples.learned, null=NEVER)
     claim, text = (
         of_runs("middle", middle, least),
         "fits its sample and does not learn; the fraction of seeds that learn",
     )
-    yield claim("without-decay", text, Region(high=0.25), samples.learned)
-    yield claim("fits-without-decay", "the fraction of seeds that fit their sample", Region(low=0.5), samples.fitted)
+    yield claim("without-decay", text, Region(high=0.25), samples.learned, null=Null("decay does not matter", 1))
+    text = "the fraction of seeds that fit their sample"
+    yield claim("fits-without-decay", text, Region(low=0.5), samples.fitted, null=NEVER)
     text = "the network does not even fit its sample, at any m; the largest fraction of seeds that do"
     fits = lambda data: max(samples.fitted(at(data.runs, m, most)) for m in settings.samples)
-    yield Claim("decay-too-large", f"decay {most}: {text}", None, Region(high=0.25), fits)
+    null = Null("decay does not matter", 1)
+    yield Claim("decay-too-large", f"decay {most}: {text}", None, Region(high=0.25), fits, null=null)
 
 
 def of_runs(which: str, m: int, decay: float) -> Callable[..., Claim]:

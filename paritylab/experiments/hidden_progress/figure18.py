@@ -17,6 +17,7 @@ All values are exact up to rounding in double precision: no chance enters.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +33,7 @@ from ...figures import Axes, Figures, ink, label_edges, panels
 from ...networks.activations import Activation
 from ...networks.base import outputs
 from ...sweep import Call
-from ..base import Claim, Region
+from ..base import IDENTITY, Claim, Region
 from ..measures import largest
 
 ROUNDING = 1e-6
@@ -147,7 +148,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
         yield nothing(name, "wave", "off_wave", text)
     pieces = lambda table: largest((table.pieces - table.k)[table.which == "Zigzag"].dropna().abs())
     text = "k-zigzag: k linear pieces; the number less k"
-    yield Claim("Zigzag/pieces", text, None, Region(0, 0), pieces, theory=0.0)
+    yield Claim("Zigzag/pieces", text, None, Region(0, 0), pieces, theory=0.0, null=IDENTITY)
     differences = "oscillating polynomial: differences of order k + 1 are 0"
     yield nothing("OscillatingPolynomial", "degree", "beyond_degree", differences)
     period = "infinite zigzag: changes sign when moved by 2 (period 4)"
@@ -157,13 +158,14 @@ def claims(settings: Settings) -> Iterator[Claim]:
         yield nothing(name, "network", "mistakes", text, Region(0, 0))
     text = "the infinite zigzag as printed, through (2i, +1) and (2i + 1, -1), passes through the points of the parity"
     distance = lambda table: largest(table[table.which == "printed"].off_points)
-    yield Claim("printed-wave/points", f"{text}; the distance", 0.0, EXACT, distance, explanation=PERIOD)
+    how: dict[str, Any] = {"null": IDENTITY, "explanation": PERIOD, "tested_by": ("TriangleWave/points",)}
+    yield Claim("printed-wave/points", f"{text}; the distance", 0.0, EXACT, distance, **how)
 
 
 def nothing(which: str, name: str, column: str, statement: str, region: Region = EXACT) -> Claim:
     """A number that must be 0 for an activation at every degree."""
     measure = lambda table: largest(table[table.which == which][column].dropna())
-    return Claim(f"{which}/{name}", statement, None, region, measure, theory=0.0)
+    return Claim(f"{which}/{name}", statement, None, region, measure, theory=0.0, null=IDENTITY)
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> Figures:

@@ -4,21 +4,23 @@ No run gets lucky: none learns near t = 0, or in much less than the median time,
 geometric distribution with mean C(n, k), with the most mass at 0 and ever less after it. The upper tails are heavy.
 
 The paper does not name the networks. Here they are the sinusoidal neuron (xiv) at rate 0.01 and the ReLU network of
-width 100 (ii) at rate 1, as in figure 10: n = 30, k = 3, batches of 32, validated every 10 steps. The learner treats
+width 100 (ii) at rate 1, as in figure 10: n = 30, k = 3, batches of 32, 8,192 validation points. The learner treats
 all coordinates alike, so the target is the parity of the first three. A run that has not learned after 10,000 steps
-counts as infinitely slow.
+counts as infinitely slow. (ii), which needs some 200 steps, is validated at every one: in tens, percentiles are too
+coarse for the shape of its tail.
 
 What the words are taken to mean, at any scale of time. Early: by a quarter of the median, where a geometric
 distribution has 16% of its mass; we accept one run in a thousand. Decreasing mass: more than half of the runs that end
 by the median end by half of it (59% for a geometric one). A heavy upper tail: the 99th percentile is at least twice as
 far above the median as the 1st is below it; and, more strictly, heavier than a geometric one beyond the median: the
 step from the 90th to the 99th percentile over that from the 50th to the 90th, against log 10 / log 5 = 1.43 there.
+"Beside that of random search" is more than 2% above it.
 """
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +30,7 @@ from ...figures import INKS, Axes, Figures, panels
 from ...networks.base import Recipe
 from ...statistics import Counts, bootstrap_counts_interval
 from ...sweep import Results
-from ..base import Claim, Measured, Region
+from ..base import Claim, Measured, Null, Region
 from ..measures import proportion
 from .shared.claims import about
 
@@ -46,7 +48,7 @@ class Settings:
     steps: int = 10_000
 
 
-SETTINGS = {"quick": Settings({"xiv": 6_000, "ii": 4_000}), "paper": Settings({"xiv": 1_000_000, "ii": 200_000})}
+SETTINGS = {"quick": Settings({"xiv": 6_000, "ii": 4_000}), "paper": Settings({"xiv": 1_000_000, "ii": 1_000_000})}
 
 
 class Panel(NamedTuple):
@@ -54,11 +56,16 @@ class Panel(NamedTuple):
     words: str
     network: Recipe
     rate: float
+    every: int
 
 
 PANELS = (
-    Panel("xiv", "sinusoidal neuron", pl.Neuron(pl.networks.Sinusoid(K)), 0.01),
-    Panel("ii", "ReLU, width 100", pl.MLP(100), 1.0),
+    Panel("xiv", "sinusoidal neuron", pl.Neuron(pl.networks.Sinusoid(K)), 0.01, 10),
+    Panel("ii", "ReLU, width 100", pl.MLP(100), 1.0, 1),
+)
+LIGHTER = (
+    "Unexplained: the tail of (ii) is about as heavy as a geometric law's beyond its median. The paper says that upper "
+    "tails are heavy, not beside what, and does not name the network."
 )
 
 
@@ -66,7 +73,8 @@ def plan(settings: Settings) -> Iterator[pl.Plan]:
     task, steps = pl.Uniform(pl.Parity(N, support=range(K))), settings.steps
     for panel in PANELS:
         seeds, labels = settings.trials[panel.name], {"panel": panel.name}
-        yield pl.plan(task, panel.network, batch=BATCH, rate=panel.rate, seeds=seeds, steps=steps, labels=labels)
+        how: dict[str, Any] = {"rate": panel.rate, "every": panel.every, "labels": labels}
+        yield pl.plan(task, panel.network, batch=BATCH, seeds=seeds, steps=steps, **how)
 
 
 def read(settings: Settings, results: Results) -> dict[str, Counts]:
@@ -85,15 +93,20 @@ def claims_of(panel: Panel) -> Iterator[Claim]:
     text = f"no run learns near t = 0; the fraction of runs that learn by {EARLY:g} of the median time"
     up_to = lambda times, part: times.up_to(part * times.quantile(0.5))
     early = lambda times: proportion(up_to(times, EARLY), times.size)
-    yield claim("early", f"{text} ({GEOMETRIC_EARLY:.2f} for random search)", Region(high=1e-3), early)
+    search = lambda value: Null("random search", value)
+    text = f"{text} ({GEOMETRIC_EARLY:.2f} for random search)"
+    yield claim("early", text, Region(high=1e-3), early, null=search(GEOMETRIC_EARLY))
     text = "of the runs that learn by the median time, the fraction that do by half of it (0.59 for random search)"
     half = lambda times: proportion(up_to(times, 0.5), up_to(times, 1))
-    yield claim("rises", f"the mass does not decrease from t = 0 on; {text}", Region(high=0.5), half)
+    text = f"the mass does not decrease from t = 0 on; {text}"
+    yield claim("rises", text, Region(high=0.5), half, null=search(2 - math.sqrt(2)))
     text = "the upper tail is heavy; how much farther the 99th percentile is from the median than the 1st"
-    yield claim("upper-tail", text, Region(low=2), lambda times: bootstrapped(times, asymmetry))
+    measure, null = lambda times: bootstrapped(times, asymmetry), Null("a symmetric law", 1)
+    yield claim("upper-tail", text, Region(low=2), measure, null=null)
     text = "the upper tail is heavy beside that of random search; the step between its percentiles 90 and 99 over that "
     text += "between 50 and 90, as a multiple of a geometric law's"
-    yield claim("heavier-than-search", text, Region(low=1), lambda times: bootstrapped(times, heaviness))
+    how: dict[str, Any] = {"null": search(1), "explanation": LIGHTER if panel.name == "ii" else ""}
+    yield claim("heavier-than-search", text, Region(low=1.02), lambda times: bootstrapped(times, heaviness), **how)
 
 
 def bootstrapped(times: Counts, statistic: Callable[[Counts], float]) -> Measured:

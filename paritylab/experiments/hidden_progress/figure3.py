@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ...figures import INKS, Figures, label_edges, panels
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region
+from ..base import Claim, Measured, Null, Region
 from ..measures import bootstrap, fraction
 from .shared import progress
 from .shared.measures import median_within
@@ -38,15 +38,19 @@ def claims(settings: progress.Settings) -> Iterator[Claim]:
     claim = of_milestones(LARGE)
     text = "rho is above what 95% of the runs on noise have at that step; the fraction of seeds"
     above = lambda runs: fraction(runs.beyond > 1)
-    yield claim("distinguishable", f"half-way to learning, {text}", Region(low=0.5), above)
+    null = Null("labels of pure noise", 1 - progress.BAND)
+    yield claim("distinguishable", f"half-way to learning, {text}", Region(low=0.5), above, null=null)
     text = "half-way to learning, the weight that has moved most is a relevant one; the fraction of seeds"
-    yield claim("relevant", text, Region(low=0.5), lambda runs: fraction(runs.leads))
+    chance = Null("chance", K / N)
+    yield claim("relevant", text, Region(low=0.5), lambda runs: fraction(runs.leads), null=chance)
     yield leaves(LARGE)
     text = "at the end, drift has outgrown noise; rho over the median rho of the runs on noise, median over seeds"
-    yield claim("drift", text, Region(low=4), lambda runs: median_within(runs.at_end))
+    null = Null("labels of pure noise", 1)
+    yield claim("drift", text, Region(low=4), lambda runs: median_within(runs.at_end), null=null)
     text = "labels of pure noise: rho grows like the square root of t; the slope of the logarithms"
     name, statement = f"{LARGE.name}/noise/root", f"{LARGE.words}: {text}"
-    yield Claim(name, statement, None, Region(0.4, 0.6), lambda data: growth_on_noise(data.curves[LARGE.name]))
+    measure, null = lambda data: growth_on_noise(data.curves[LARGE.name]), Null("a steady drift", 1)
+    yield Claim(name, statement, None, Region(0.4, 0.6), measure, null=null)
 
 
 def growth_on_noise(curves: pd.DataFrame) -> Measured:

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from ...figures import Figures, panels
-from ..base import Claim, Measured, Region
+from ..base import Claim, Measured, Null, Region
 from .shared import finite_samples as samples
 from .shared.claims import about
+from .shared.curves import NEVER
 from .shared.finite_samples import BATCH, K, Samples, Settings, plan as plan, read as read
 from .shared.measures import median_within
 
@@ -23,7 +24,7 @@ PASSES = 10
 """A delay of more passes over the sample than this is held to be a long time."""
 SETTINGS = {
     "quick": Settings(30, (1000, 600, 500, 200), (DECAY,), seeds=16, steps=20_000, record_every=100),
-    "paper": Settings(50, (10_000, 2000, 1500, 300), (DECAY,), seeds=100, steps=200_000, record_every=200, lanes=128),
+    "paper": Settings(50, (10_000, 2000, 1500, 300), (DECAY,), seeds=40, steps=100_000, record_every=200, lanes=128),
 }
 
 
@@ -31,19 +32,22 @@ def claims(settings: Settings) -> Iterator[Claim]:
     large, *centre, small = settings.samples
     later = "the time to zero test error over that to zero train error, median over"
     claim = of_sample(large)
-    yield claim("learns", "learns; the fraction of seeds", Region(low=0.5), samples.learned)
-    yield claim("together", f"errors fall together; {later} seeds", Region(high=2), samples.quotient)
+    yield claim("learns", "learns; the fraction of seeds", Region(low=0.5), samples.learned, null=NEVER)
+    text = f"errors fall together; {later} seeds"
+    yield claim("together", text, Region(high=2), samples.quotient, null=samples.MEMORIZED)
     for m in centre:
         claim = of_sample(m)
         text = f"learns, although m is only {m / settings.n**K:.3f} of n^k; the fraction of seeds"
-        yield claim("learns", text, Region(low=0.5), samples.learned)
+        yield claim("learns", text, Region(low=0.5), samples.learned, null=NEVER)
         grokked = lambda runs: samples.quotient(samples.learned_of(runs))
-        yield claim("groks", f"groks; {later} the seeds that learn", Region(low=2), grokked)
+        yield claim("groks", f"groks; {later} the seeds that learn", Region(low=2), grokked, null=samples.TOGETHER)
         text = "the steps from zero train error to zero test error, median over the seeds that learn; long is more than"
-        yield claim("delay", f"{text} {PASSES} passes over the sample", Region(low=PASSES * m / BATCH), delay)
+        text = f"{text} {PASSES} passes over the sample"
+        yield claim("delay", text, Region(low=PASSES * m / BATCH), delay, null=Null("both errors fall together", 0))
     claim = of_sample(small)
-    yield claim("fits", "fits its sample; the fraction of seeds", Region(low=0.5), samples.fitted)
-    yield claim("fails", "never learns; the fraction of seeds that do", Region(high=0.25), samples.learned)
+    yield claim("fits", "fits its sample; the fraction of seeds", Region(low=0.5), samples.fitted, null=NEVER)
+    text = "never learns; the fraction of seeds that do"
+    yield claim("fails", text, Region(high=0.25), samples.learned, null=samples.ENOUGH)
 
 
 def of_sample(m: int) -> Callable[..., Claim]:

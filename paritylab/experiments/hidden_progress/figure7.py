@@ -13,14 +13,16 @@ Whether the paper's table contains rate 1 is asked of the runs: for every archit
 of the seeds say whether the paper's numbers are nearer with it or without, and the other half tests that.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
+from jaxtyping import Float
 from matplotlib.figure import Figure
 
 from ...figures import Figures, ink, one_panel
+from ...statistics import quantile
 from ..base import Claim, Measured, Null, Region, within_factor
-from ..measures import best_quantile, mean, share
+from ..measures import best_quantile, exactly, mean, share
 from .shared.grid import (
     WITHOUT_ONE,
     Cell,
@@ -49,6 +51,14 @@ SETS = 400
 """Of so many of our seeds, drawn at random."""
 CLEAR = 1.25
 """Rate 1 makes a difference to a cell if the times with and without it differ by more."""
+RELU, POWER = ("i", "ii", "iii"), ("iv", "v", "vi")
+SCATTER = (
+    "25 seeds scatter as much: sets of 25 of our own come within 1.25 of all 100 in 88% of the cells, within 1.6 in "
+    "96%, and rows with like activations, which share their seeds, miss together. Beyond that, in settings (iv) to "
+    "(vi) the paper's times are those of slower rates than the fastest, and those of single neurons are nearer "
+    "to ours at 8,192 points than at 128."
+)
+GAIN = "Unexplained: there is a gain, and whether it is above 0.1 so many cells cannot tell."
 WHY = (
     "In settings (iv) to (xiv) rate 1 learns up to ten times faster than the entries at batches of 128 and more, "
     "which are what rate 0.1 gives. The paper's table does not seem to contain rate 1 there."
@@ -64,22 +74,43 @@ def claims(settings: Settings) -> Iterator[Claim]:
         yield from map(of_cell, cells(settings))
         return
     known = [cell for cell in cells(settings) if np.isfinite(cell.t10)]
-    yield of_share("within-1.25", "all cells", known, 1.25, 0.85)
-    yield of_share("within-1.6", "all cells", known, 1.6, 0.97)
+    tests = ("sets", "own-sets/1.6", "slower", "hidden-progress/fig7-readings/neurons")
+    yield of_share("within-1.25", "all cells", known, 1.25, 0.85, why=SCATTER, tests=tests)
+    yield of_share("within-1.6", "all cells", known, 1.6, 0.97, why=SCATTER, tests=tests)
     small = [cell for cell in known if cell.batch < 32]
-    yield of_share("small-batches/1.6", "batch 1 and 4", small, 1.6, 0.95)
+    yield of_share("small-batches/1.6", "batch 1 and 4", small, 1.6, 0.95, why=SCATTER, tests=tests)
+    relu = [cell for cell in known if cell.setting in RELU]
+    yield of_share("relu/1.25", "ReLU networks of width 10, 100 and 1,000", relu, 1.25, 0.9)
+    yield from of_sets(known)
+    yield from of_rate_one(known)
+
+
+def of_sets(known: list[Cell]) -> Iterator[Claim]:
+    """What 25 seeds can tell."""
     text = (
         f"the share of cells whose printed time lies in the range of 95% of our sets of {SEEDS} seeds, widened by 1.25"
     )
-    yield Claim("sets", text, None, Region(low=0.95), lambda times: in_range(known, times), null=others(known, 1.25))
-    yield from of_rate_one(known)
+    null = Null("the mean of the other architectures", lambda times: in_range(known, times, guesses(known)).value)
+    printed_times = {cell: cell.t10 for cell in known}
+    yield Claim("sets", text, None, Region(low=0.95), lambda times: in_range(known, times, printed_times), null=null)
+    text = f"the share of cells and of our own sets of {SEEDS} seeds that are within a factor of 1.6 of all our seeds"
+    null = Null("seeds that do not matter", 1)
+    yield Claim("own-sets/1.6", text, None, Region(high=0.97), lambda times: own_sets(known, times), null=null)
+    text = (
+        "settings (iv) to (vi), of the cells that are more than 1.25 times as fast here as printed: the share that the "
+    )
+    text += "paper's time is within 1.25 of the next slower rate's, or between the two"
+    power = [cell for cell in known if cell.setting in POWER]
+    null = Null("the paper's time of the next degree", lambda times: slower(power, times, next_degree(power)).value)
+    printed_times = {cell: cell.t10 for cell in power}
+    yield Claim("slower", text, None, Region(low=0.8), lambda times: slower(power, times, printed_times), null=null)
 
 
 def of_rate_one(known: list[Cell]) -> Iterator[Claim]:
     """Whether the paper's table contains rate 1."""
     words = "the best of all four rates everywhere, as the caption says"
     whole = lambda cell, times: times[cell.name]
-    tests = ("rate-1/absent", "rate-1/present", "rate-1/tested")
+    tests = ("rate-1/absent", "rate-1/present")
     yield of_share("all-rates/1.6", words, known, 1.6, 0.97, whole, WHY, tests)
     for name, absent in (("absent", True), ("present", False)):
         here = [cell for cell in known if (cell.setting in WITHOUT_ONE) == absent]
@@ -96,9 +127,8 @@ def of_rate_one(known: list[Cell]) -> Iterator[Claim]:
         "with rate 1 where one half of the seeds finds the paper's numbers nearer with it: the share of cells within "
     )
     text += "1.25 on the other half, less that with all four rates"
-    yield Claim(
-        "rate-1/tested", text, None, Region(low=0.1), lambda times: tested(known, times), null=Null("rate 1", 0)
-    )
+    gain, null = lambda times: tested(known, times), Null("rate 1", 0)
+    yield Claim("rate-1/tested", text, None, Region(low=0.1), gain, explanation=GAIN, null=null)
 
 
 def of_cell(cell: Cell) -> Claim:
@@ -125,23 +155,51 @@ def of_share(
     return Claim(name, text, None, Region(least), lambda times: share(agree(times)), None, why, null, tests)
 
 
-def others(chosen: list[Cell], factor: float) -> Null:
-    """The share of a guess that knows no more than the other architectures' times in the same column."""
+def guesses(chosen: list[Cell]) -> dict[Cell, float]:
+    """For each cell a guess that knows no more than the other architectures' times in the same column."""
     logs = {cell: np.log(cell.t10) for cell in chosen}
     column = lambda cell: [log for other, log in logs.items() if other[1:3] == cell[1:3] and other != cell]
-    guesses = [agrees(float(np.exp(np.mean(column(cell)))), cell, factor) for cell in chosen if column(cell)]
-    return Null("the mean of the other architectures", float(np.mean(guesses)))
+    return {cell: float(np.exp(np.mean(column(cell)))) for cell in chosen if column(cell)}
 
 
-def in_range(chosen: list[Cell], times: Times) -> Measured:
-    """Whether the paper's time could be one of ours, but for a factor of 1.25."""
-    random = np.random.default_rng(0)
+def others(chosen: list[Cell], factor: float) -> Null:
+    """The share of those guesses that are within a factor."""
+    near = [agrees(guess, cell, factor) for cell, guess in guesses(chosen).items()]
+    return Null("the mean of the other architectures", float(np.mean(near)))
+
+
+def sets_of(cell: Cell, times: Times) -> Float[np.ndarray, " sets"]:
+    """The 10th percentile of sets of as many seeds as the paper has."""
+    mine, random = printed(cell, times), np.random.default_rng(0)
+    return np.array([best_t10(mine[random.permutation(len(mine))[:SEEDS]]) for _ in range(SETS)])
+
+
+def in_range(chosen: list[Cell], times: Times, asked: Mapping[Cell, float]) -> Measured:
+    """Whether times could be those of one of our sets, but for a factor of 1.25."""
+    ends = {cell: np.quantile(sets_of(cell, times), (0.025, 0.975), method="inverted_cdf") for cell in chosen}
+    return share([low / 1.25 <= asked[cell] <= high * 1.25 for cell, (low, high) in ends.items()])
+
+
+def own_sets(chosen: list[Cell], times: Times) -> Measured:
+    """How often a set of ours is within 1.6 of all of ours."""
+    near = lambda cell: np.abs(np.log(sets_of(cell, times) / best_t10(printed(cell, times)))) <= np.log(FACTOR)
+    return exactly(np.mean([near(cell) for cell in chosen]))
+
+
+def next_degree(chosen: list[Cell]) -> dict[Cell, float]:
+    """For each cell the paper's time of the next degree, and of the first for the last."""
+    known = {cell[:3]: cell.t10 for cell in chosen}
+    return {cell: known[cell.setting, 2 + (cell.k - 1) % 3, cell.batch] for cell in chosen}
+
+
+def slower(chosen: list[Cell], times: Times, asked: Mapping[Cell, float]) -> Measured:
+    """Of the cells that are faster here than asked: where the times of the best rate and of the next slower hold it."""
     found = []
     for cell in chosen:
-        mine = printed(cell, times)
-        drawn = [best_t10(mine[random.permutation(len(mine))[:SEEDS]]) for _ in range(SETS)]
-        low, high = np.quantile(drawn, (0.025, 0.975), method="inverted_cdf")
-        found.append(low / 1.25 <= cell.t10 <= high * 1.25)
+        rates = [quantile(column, 0.1) for column in printed(cell, times).T]
+        best = int(np.argmin(rates))
+        if rates[best] * 1.25 < cell.t10:
+            found.append(best + 1 < len(rates) and rates[best] < asked[cell] <= 1.25 * rates[best + 1])
     return share(found)
 
 
@@ -216,5 +274,5 @@ def _against_the_paper(settings: Settings, times: Times) -> Figure:
     what = "10th percentile of the time (steps)"
     axis.set(xscale="log", yscale="log", xlim=span, ylim=span, xlabel=f"paper: {what}", ylabel=f"here: {what}")
     axis.legend(fontsize=7, loc="upper left")
-    axis.set_title(f"Time to learn a k-parity of {N} bits, one point per cell (bars: 95%)")
+    axis.set_title(f"Time to learn a k-parity of {N} bits (bars: 95%)")
     return figure

@@ -1,16 +1,19 @@
 """What figure 7 of hidden-progress does not say: readings of its settings, compared on cells drawn at random.
 
-The paper leaves some things open, and each of them is tried in the same cells, which are a random choice:
+The paper leaves some things open, and each of them is tried in the same cells, a random choice among those that are
+learned soon, with seeds of their own:
 
 - `128 points`: a run has converged at an error of zero on 128 points, as the paper has it 'for larger-scale probes';
 - `8,192 points`: on 8,192, as it has it otherwise;
 - `glorot`: on 128 points, with Glorot's uniform initialization of the weights, and biases of zero;
 - `third`: on 128 points, with the third smallest time of 25 in place of an interpolated 10th percentile.
 
-A reading is as good as its distance from the paper's times, which is the logarithm of their ratio.
+A reading is as good as its distance from the paper's times, which is the logarithm of their ratio. The table of figure
+7 suggested that networks of many units, (i) to (vi), were validated on 128 points and single neurons, (xi) to (xv), on
+8,192; here that is tested.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,23 +40,31 @@ class Settings:
     seeds: int
     steps: int
     cells: int
-    longest: float
+    """Of each family."""
+    longest: int
     """Cells whose printed time is at most so long."""
-    largest: int = 2**17
+    largest: int
     """Cells whose batch times width is at most so large."""
 
 
+FAMILIES = {"mlps": ("i", "ii", "iii", "iv", "v", "vi"), "neurons": ("xi", "xii", "xiii", "xiv", "xv")}
+FIRST_SEED = 1000
+"""Those of figure 7 suggested what is tested here."""
 SETTINGS = {
-    "quick": Settings(seeds=25, steps=1000, cells=6, longest=250, largest=2**10),
-    "paper": Settings(seeds=25, steps=100_000, cells=60, longest=50_000),
+    "quick": Settings(seeds=25, steps=500, cells=2, longest=100, largest=2**10),
+    "paper": Settings(seeds=50, steps=10_000, cells=25, longest=1500, largest=2**13),
 }
 
 
-def cells(settings: Settings) -> list[Cell]:
+def cells(settings: Settings, families: Iterable[str] = FAMILIES) -> list[Cell]:
     """A random choice that is always the same."""
-    known = [cell for cell in tables_of_the_paper() if cell.t10 <= settings.longest and cell.size <= settings.largest]
-    chosen = np.random.default_rng(0).permutation(len(known))[: settings.cells]
-    return [known[place] for place in sorted(chosen)]
+    soon = [cell for cell in tables_of_the_paper() if cell.t10 <= settings.longest and cell.size <= settings.largest]
+    found = list[Cell]()
+    for family in families:
+        known = [cell for cell in soon if cell.setting in FAMILIES[family]]
+        chosen = np.random.default_rng(0).permutation(len(known))[: settings.cells]
+        found += [known[place] for place in sorted(chosen)]
+    return found
 
 
 def plan(settings: Settings) -> Iterator[pl.Plan]:
@@ -66,7 +77,7 @@ def plan(settings: Settings) -> Iterator[pl.Plan]:
                 initialization,
                 rate=RATES[1:] if cell.setting in WITHOUT_ONE else RATES,
                 batch=cell.batch,
-                seeds=settings.seeds,
+                seeds=range(FIRST_SEED, FIRST_SEED + settings.seeds),
                 steps=settings.steps,
                 validation=validation,
                 race=0.1,
@@ -91,23 +102,26 @@ def read(settings: Settings, results: Results) -> Times:
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    for reading in ("8,192 points", "glorot"):
-        text = (
-            f"how much farther from the paper's times the reading '{reading}' is than '{OURS}', as the mean over cells "
-        )
-        text += "of the logarithm of the factor"
-        farther = lambda times, reading=reading: paired(cells(settings), times, reading)
-        null = Null("readings that are alike", 0)
-        yield Claim(reading.replace(" ", "-"), text, None, Region(low=0.05), farther, null=null)
+    null = Null("readings that are alike", 0)
+    for name, families, nearer, farther in (
+        ("mlps", ["mlps"], "128 points", "8,192 points"),
+        ("neurons", ["neurons"], "8,192 points", "128 points"),
+        ("glorot", FAMILIES, "128 points", "glorot"),
+    ):
+        text = f"{' and '.join(families)}: how much farther from the paper's times the reading '{farther}' is than "
+        text += f"'{nearer}', as the mean over cells of the logarithm of the factor"
+        chosen, both = cells(settings, families), (nearer, farther)
+        distances = lambda times, chosen=chosen, both=both: paired(chosen, times, *both)
+        yield Claim(name, text, None, Region(low=0.05), distances, null=null)
 
 
 def distance(cell: Cell, times: Times, reading: str) -> float:
     return min(float(np.abs(np.log(times[cell.name, reading] / cell.t10))), FAR)
 
 
-def paired(chosen: list[Cell], times: Times, reading: str) -> Measured:
-    """The mean over cells of how much farther one reading is than ours."""
-    return mean([distance(cell, times, reading) - distance(cell, times, OURS) for cell in chosen])
+def paired(chosen: list[Cell], times: Times, nearer: str, farther: str) -> Measured:
+    """The mean over cells of how much farther one reading is than another."""
+    return mean([distance(cell, times, farther) - distance(cell, times, nearer) for cell in chosen])
 
 
 def plot(settings: Settings, times: Times) -> Figures:

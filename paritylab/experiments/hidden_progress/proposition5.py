@@ -14,9 +14,11 @@ measured after which nine of ten gradients show the support.
 """
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,7 +33,7 @@ from ...analysis.gradients.thresholds import gradient_of_threshold
 from ...cube import cube
 from ...figures import INKS, Axes, Figures, ink, panels
 from ...sweep import Call
-from ..base import Claim, Measured, Region
+from ..base import Claim, Measured, Null, Region
 from ..measures import bootstrap, exactly, fraction
 from .shared.claims import about
 
@@ -166,11 +168,17 @@ def claims(settings: Settings) -> Iterator[Claim]:
         yield from of_noise(neuron)
     text = "noise of gamma/4 itself is allowed; whether the support is found in the neuron with weights 2, 2, 1, 1, 1"
     tie = lambda table: exactly(table[table.part == "tie"].found.iloc[0])
-    yield Claim("noise/tie", text, 1.0, Region(1, 1), tie, explanation=A_TIE)
+    how: dict[str, Any] = {
+        "null": Null("a detector that finds nothing", 0),
+        "explanation": A_TIE,
+        "tested_by": ("noise/signs/below",),
+    }
+    yield Claim("noise/tie", text, 1.0, Region(1, 1), tie, **how)
     sizes = ", ".join(f"{n} and {k}" for n, k in settings.sampled)
     text = f"examples for {NINE_OF_TEN:.0%} success grow as 1/gamma^2 over n and k = {sizes}; the exponent"
     measure = partial(exponent_of_examples, settings)
-    yield Claim("samples/exponent", text, -2.0, Region(-2.25, -1.75), measure)
+    null = Null("a number that does not depend on gamma", 0)
+    yield Claim("samples/exponent", text, -2.0, Region(-2.25, -1.75), measure, null=null)
     yield from (of_hoeffding(n, k) for n, k in settings.safe)
 
 
@@ -179,8 +187,9 @@ def of_noise(neuron: str) -> Iterator[Claim]:
     claim = about(f"noise/{neuron}", NEURONS[neuron], lambda table: table[table.part == "noise"])
     mean = lambda name: lambda table: exactly(table[table.neuron == neuron][name].mean())
     text = "the support is found with noise of just below gamma/4; the fraction of gradients"
-    yield claim("below", text, Region(1, 1), mean("below"), theory=1.0)
-    yield claim("above", "it is found with 1% more noise than that (ours)", Region(0, 0), mean("above"), theory=0.0)
+    yield claim("below", text, Region(1, 1), mean("below"), theory=1.0, null=Null("a detector that finds nothing", 0))
+    text, null = "it is found with 1% more noise than that (ours)", Null("noise that does not matter", 1)
+    yield claim("above", text, Region(0, 0), mean("above"), theory=0.0, null=null)
 
 
 def of_hoeffding(n: int, k: int) -> Claim:
@@ -188,7 +197,7 @@ def of_hoeffding(n: int, k: int) -> Claim:
     text += f"{samples_to_detect(n, majority_gap(n, k).gamma, FAILURE):,}; the fraction of trials"
     succeed = lambda table: fraction(table[of(table, "safe", n, k)].found.astype(bool))
     name, sure = f"samples/n{n}/k{k}/hoeffding", 1 - FAILURE
-    return Claim(name, text, None, Region(low=sure), succeed, theory=sure)
+    return Claim(name, text, None, Region(low=sure), succeed, theory=sure, null=Null("a guess", 1 / math.comb(n, k)))
 
 
 def of(table: pd.DataFrame, part: str, n: int, k: int) -> "pd.Series[bool]":

@@ -18,6 +18,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,7 @@ from ...analysis.polynet import gradient_flow
 from ...analysis.polynet.errors import lemma6, sign_error
 from ...figures import Axes, Figures, ink, panels
 from ...sweep import Call
-from ..base import Claim, Measured, Region
+from ..base import IDENTITY, Claim, Measured, Null, Region
 from ..measures import bootstrap, exactly, largest
 from .shared.claims import about
 
@@ -156,15 +157,18 @@ def claims(settings: Settings) -> Iterator[Claim]:
 def violations(name: str, statement: str, rows: str, slack: str, printed: bool = False) -> Claim:
     """A bound that is proven, or printed: how often it is broken by more than rounding."""
     count = lambda table: exactly((table.query(rows).eval(slack) < -1e-9).sum())
+    reversed_bound = Null("a bound on the other side", lambda table: float((table.query(rows).eval(slack) > 0).sum()))
     if printed:
-        return Claim(name, statement, 0.0, Region(0, 0), count, explanation=PRINTED)
-    return Claim(name, statement, None, Region(0, 0), count, theory=0.0)
+        how: dict[str, Any] = {"explanation": PRINTED, "tested_by": (name.replace("printed-", ""),)}
+        return Claim(name, statement, 0.0, Region(0, 0), count, null=reversed_bound, **how)
+    return Claim(name, statement, None, Region(0, 0), count, theory=0.0, null=reversed_bound)
 
 
 def apart(name: str, statement: str, rows: str) -> Claim:
     """Two routes to the same times."""
     off = lambda table: largest((table.query(rows).eval("solver / other") - 1).abs())
-    return Claim(name, f"{statement}; the largest relative difference", None, Region(0, 1e-8), off, theory=0.0)
+    text = f"{statement}; the largest relative difference"
+    return Claim(name, text, None, Region(0, 1e-8), off, theory=0.0, null=IDENTITY)
 
 
 def of_flow(k: int) -> Iterator[Claim]:
@@ -176,12 +180,14 @@ def of_flow(k: int) -> Iterator[Claim]:
     text = f"1 - T(.49)/T(0) falls as a power of n' from {min(BLOCKS)} to {last:,}; the exponent"
     claim = about(f"k{k}", f"k = {k}", lambda table: rests(table, k))
     slope = lambda rest: exactly(exponent(rest.index.to_numpy(float), rest.to_numpy()))
-    yield claim("exponent", text, Region(-power - 0.1, -power + 0.1), slope, paper=-power)
+    constant = Null("a share that does not depend on n'", 0)
+    yield claim("exponent", text, Region(-power - 0.1, -power + 0.1), slope, paper=-power, null=constant)
     text = f"(1 - T(.49)/T(0)) n'^(k/2 - 1) at n' = {last:,} over its limit for normal sums (ours)"
     scaled = lambda rest: exactly(rest[last] * last**power / gradient_flow.limit_of_scaled(k, 0.5 - GAMMA))
-    yield claim("limit", text, Region(0.9, 1.1), scaled, theory=1.0)
+    yield claim("limit", text, Region(0.9, 1.1), scaled, theory=1.0, null=Null("nothing is left of the time", 0))
     text = f"almost all of the time is spent at chance: T(.49)/T(0) at n' = {last:,}"
-    yield claim("share", text, Region(low=0.95), lambda rest: exactly(1 - rest[last]))
+    null = Null("an error that falls in a straight line", 2 * GAMMA)
+    yield claim("share", text, Region(low=0.95), lambda rest: exactly(1 - rest[last]), null=null)
     text = f"k = {k}: random signs: violations of the bound that Lemmas 5 and 6 give, over n' and gamma"
     yield violations(f"k{k}/corollary11", text, f"part == 'corollary11' and k == {k}", "bound - rest")
 
@@ -198,7 +204,8 @@ def of_gaussian_starts(k: int, blocks: np.ndarray) -> Iterator[Claim]:
 
     name, power = f"k{k}/corollary12-exponent", 1 - k / 2
     text = f"k = {k}: Gaussian starts: the median of 1 - T(.49)/T(0) falls as a power of n'"
-    yield Claim(name, text, power, Region(power - 0.15, power + 0.15), slope_of_medians)
+    null = Null("a share that does not depend on n'", 0)
+    yield Claim(name, text, power, Region(power - 0.15, power + 0.15), slope_of_medians, null=null)
 
 
 def part_of(table: pd.DataFrame, part: str, k: int) -> pd.DataFrame:

@@ -2,10 +2,13 @@
 
 A disjoint PolyNet, the product of k linear functions of blocks of n' coordinates, is trained on the correlation loss
 with one example a step. Block i has the rate 1 / (4 sqrt(2 T log(2 n T / delta)) prod over l != i of |w_l|_1), with the
-product outside of the root and the 4 that Azuma's inequality needs. From sign weights whose
-relevant ones have a positive product (half of all starts; by symmetry the all-ones start of Theorem 8 is one of them),
-T = 48 log(2 n T / delta) log(2k / epsilon) (3n' - 2)**(2k - 1) steps bring the error to epsilon, but for a chance of
-delta. The theorem is safe by far: at these sizes the error is 0 after a few percent of T.
+product outside of the root and the 4 that Azuma's inequality needs. From sign weights whose relevant ones have a
+positive product (half of all starts; by symmetry the all-ones start of Theorem 8 is one of them), T = 48 log(2 n T /
+delta) log(2k / epsilon) (3n' - 2)**(2k - 1) steps bring the error to epsilon, but for a chance of delta. The theorem is
+safe by far: at these sizes the error is 0 after a few percent of T. Its exponent, 2k - 1 in n', is measured at more n',
+with the theorem's rate for its own T, but a fifth of T for the runs: the time until the error is at most 0.01 for
+good, divided by the logarithms of T, as a power of 3n' - 2. n' is odd there: at even n' all ones are a tie with the sum
+of the others, which any growth resolves.
 
 The proof goes by a martingale: s is what the steps so far have added to the weights, less the population gradient's
 part. It claims that |s| <= 1/2 all the time; that therefore the weights of irrelevant coordinates stay below 3/2 (Claim
@@ -17,9 +20,11 @@ the recorded steps, which is off by about 0.001. Errors are exact.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 import paritylab as pl
 
@@ -28,13 +33,17 @@ from ...bounds import polynet_steps
 from ...figures import INKS, Axes, Figures, panels
 from ...sweep import Results
 from ...training.rules.optimizers import block_normalized_sgd
-from ..base import Claim, Region
-from ..measures import fraction, largest, least, median
+from ..base import Claim, Measured, Null, Region
+from ..measures import UNKNOWN, fraction, largest, least, median
 from .shared.claims import about
+from .shared.curves import NEVER
+from .shared.measures import slope_of_medians
 
 CASES = ((2, 3), (3, 2))
 """k and n', small enough for the theorem's own number of steps."""
 EVERY = 1000
+SHARE, RECORDS, SMALL = 0.2, 400, 0.01
+"""For the runs that measure the exponent: their part of T, how often they are recorded, and the error that counts."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +51,18 @@ class Settings:
     seeds: int
     error: float
     failure: float
+    scaling: tuple[tuple[int, tuple[int, ...]], ...]
+    """k, and the n' at which the exponent is measured."""
     lanes: int | None = None
+
+    @property
+    def points(self) -> list[tuple[int, int]]:
+        return [(k, block) for k, blocks in self.scaling for block in blocks]
 
 
 SETTINGS = {
-    "quick": Settings(seeds=64, error=0.25, failure=0.25, lanes=64),
-    "paper": Settings(seeds=1024, error=0.01, failure=0.01),
+    "quick": Settings(64, 0.25, 0.25, ((2, (3, 5)),), lanes=64),
+    "paper": Settings(256, 0.01, 0.01, ((2, (3, 5, 7, 9)),), lanes=64),
 }
 
 
@@ -65,31 +80,50 @@ class Schedule(NamedTuple):
         return cls(steps, 1 / (4 * math.sqrt(2 * steps * math.log(2 * k * block * steps / settings.failure))))
 
 
+class Data(NamedTuple):
+    cases: dict[tuple[int, int], "Histories"]
+    times: dict[tuple[int, int], np.ndarray]
+    """By k and n': the step from which on the error of each run that starts well stays at most epsilon, or infinity."""
+
+
 def case_name(k: int, block: int) -> str:
     return f"k{k}/block{block}"
 
 
 def plan(settings: Settings) -> Iterator[pl.Plan]:
-    """Runs never end early: there is no validation batch."""
     for k, block in CASES:
-        schedule = Schedule.of(k, block, settings)
-        yield pl.plan(
-            pl.Uniform(pl.Parity(k * block, support=range(0, k * block, block))),
-            pl.networks.DisjointPolyNet(k, pl.networks.SignInitialization(k)),
-            rate=schedule.rate,
-            optimizer=block_normalized_sgd,
-            loss=pl.training.correlation,
-            batch=1,
-            seeds=settings.seeds,
-            steps=schedule.steps,
-            every=EVERY,
-            validation=0,
-            records=pl.training.Recording((pl.training.Weights(tuple(range(k))),), EVERY),
-            lanes=settings.lanes,
-            # At a weight of 16 a step is some 20 units of the last place of float32: rounding would show in s.
-            float64=True,
-            labels={"case": case_name(k, block)},
-        )
+        steps = Schedule.of(k, block, settings).steps
+        yield plan_case(settings, k, block, steps, EVERY, case_name(k, block))
+    for k, block in settings.points:
+        steps, every = part_of_schedule(settings, k, block)
+        yield plan_case(settings, k, block, steps, every, f"scaling/{case_name(k, block)}")
+
+
+def part_of_schedule(settings: Settings, k: int, block: int) -> tuple[int, int]:
+    """A part of the theorem's steps, in whole intervals between records, and these."""
+    every = math.ceil(SHARE * Schedule.of(k, block, settings).steps / RECORDS)
+    return every * RECORDS, every
+
+
+def plan_case(settings: Settings, k: int, block: int, steps: int, every: int, name: str) -> pl.Plan:
+    """Runs at the theorem's rate never end early: there is no validation batch."""
+    return pl.plan(
+        pl.Uniform(pl.Parity(k * block, support=range(0, k * block, block))),
+        pl.networks.DisjointPolyNet(k, pl.networks.SignInitialization(k)),
+        rate=Schedule.of(k, block, settings).rate,
+        optimizer=block_normalized_sgd,
+        loss=pl.training.correlation,
+        batch=1,
+        seeds=settings.seeds,
+        steps=steps,
+        every=every,
+        validation=0,
+        records=pl.training.Recording((pl.training.Weights(tuple(range(k))),), every),
+        lanes=settings.lanes,
+        # At a weight of 16 a step is some 20 units of the last place of float32: rounding would show in s.
+        float64=True,
+        labels={"case": name},
+    )
 
 
 class Histories(NamedTuple):
@@ -138,36 +172,68 @@ def drift(weights: np.ndarray, rate: float, steps: np.ndarray) -> np.ndarray:
     return rate * np.concatenate([np.zeros_like(pieces[:, :1]), np.cumsum(pieces, axis=1)], axis=1)
 
 
-def read(settings: Settings, results: Results) -> dict[tuple[int, int], Histories]:
-    return {case: histories(settings, results, *case) for case in CASES}
+def read(settings: Settings, results: Results) -> Data:
+    curves = results.curves()
+    times = {point: settling(settings, curves, *point) for point in settings.points}
+    return Data({case: histories(settings, results, *case) for case in CASES}, times)
+
+
+def settling(settings: Settings, curves: pd.DataFrame, k: int, block: int) -> np.ndarray:
+    """The times of the runs that measure the exponent."""
+    rows = curves[curves.case == f"scaling/{case_name(k, block)}"].sort_values(["seed", "step"])
+    steps = np.unique(rows.step)
+    weights = np.array(rows.weights.tolist(), float).reshape(-1, len(steps), k, block)
+    good = np.prod(np.sign(weights[:, 0, :, 0]), axis=1) > 0
+    return settled(polynet_error(weights[good]) <= SMALL, steps)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
     """Of the runs that start with a positive product."""
     for k, block in CASES:
         yield from of_case(k, block, settings)
+    for k, blocks in settings.scaling:
+        text = f"k = {k}, n' = {', '.join(map(str, blocks))}: the time until the error is at most {SMALL:g} "
+        text += "grows as (3n' - 2)^(2k - 1), up to logarithms; the exponent of the medians"
+        power, null = 2 * k - 1, Null("a time that does not depend on n'", 0)
+        measure = partial(exponent, settings, k, blocks)
+        yield Claim(f"k{k}/exponent", text, power, Region(power - 0.5, power + 0.5), measure, null=null)
+
+
+def exponent(settings: Settings, k: int, blocks: tuple[int, ...], data: Data) -> Measured:
+    """Of the time over the logarithms of T, in 3n' - 2."""
+    logs = [Schedule.of(k, block, settings).steps / (3 * block - 2) ** (2 * k - 1) for block in blocks]
+    samples = [np.log(np.maximum(data.times[k, block], 1) / part) for block, part in zip(blocks, logs, strict=True)]
+    if not all(np.isfinite(each).all() for each in samples):
+        return UNKNOWN
+    return slope_of_medians(np.log([3 * block - 2 for block in blocks]), samples)
 
 
 def of_case(k: int, block: int, settings: Settings) -> Iterator[Claim]:
     sure = 1 - settings.failure
-    claim = about(case_name(k, block), f"k = {k}, n' = {block}", lambda data: data[k, block])
+    claim = about(case_name(k, block), f"k = {k}, n' = {block}", lambda data: data.cases[k, block])
     right = lambda runs: runs.error[runs.good] <= settings.error
     text = f"after T = {Schedule.of(k, block, settings).steps:,} steps of one example the error is at most "
     text += f"{settings.error:g}; the fraction of runs that start with a positive product"
-    yield claim("error", text, Region(low=sure), lambda runs: fraction(right(runs)[:, -1]), paper=sure)
+    measure = lambda runs: fraction(right(runs)[:, -1])
+    yield claim("error", text, Region(low=sure), measure, paper=sure, null=NEVER)
     text, stays = (
         "|s| stays at most 1/2; the fraction of these runs",
         lambda runs: runs.martingale[runs.good, -1] <= 0.5,
     )
-    yield claim("martingale", text, Region(low=sure), lambda runs: fraction(stays(runs)), paper=sure)
+    measure, null = lambda runs: fraction(stays(runs)), Null("steps of any size", 0)
+    yield claim("martingale", text, Region(low=sure), measure, paper=sure, null=null)
     irrelevant = lambda runs: largest(np.abs(runs.weights[runs.good][..., 1:]))
     text = "Claim 14: the largest weight of an irrelevant coordinate"
-    yield claim("claim14", text, Region(high=1.5), irrelevant, paper=1.5)
+    size = lambda data: float(np.abs(data.cases[k, block].weights[..., 0]).max())
+    null = Null("an irrelevant weight that grows like a relevant one", size)
+    yield claim("claim14", text, Region(high=1.5), irrelevant, paper=1.5, null=null)
     text = "Claim 15: relevant weights keep their sign and grow; the least lead over the claim's bound"
-    yield claim("claim15", text, Region(low=0), lambda runs: least(runs.lead[runs.good]))
+    bad = lambda data: float(np.append(data.cases[k, block].lead[~data.cases[k, block].good], -1.5).min())
+    null = Null("a start with a negative product", bad)
+    yield claim("claim15", text, Region(low=0), lambda runs: least(runs.lead[runs.good]), null=null)
     text = "the theorem is safe: the error is at most epsilon after what part of T; the median"
     part = lambda runs: median(settled(right(runs), runs.steps) / runs.steps[-1])
-    yield claim("time", text, Region(high=1), part)
+    yield claim("time", text, Region(high=0.2), part, null=Null("a run that needs all of T", 1))
 
 
 def settled(right: np.ndarray, steps: np.ndarray) -> np.ndarray:
@@ -176,11 +242,11 @@ def settled(right: np.ndarray, steps: np.ndarray) -> np.ndarray:
     return np.where(right[:, -1], steps[first], np.inf)
 
 
-def plot(settings: Settings, data: dict[tuple[int, int], Histories]) -> Figures:
+def plot(settings: Settings, data: Data) -> Figures:
     """A row for each case: the error, the weights, the martingale."""
     figure, axes = panels(len(CASES), 3, width=3.4, height=2.3)
     for row, (k, block) in zip(axes, CASES, strict=True):
-        runs = data[k, block]
+        runs = data.cases[k, block]
         draw_error(row[0], runs, settings)
         draw_weights(row[1], runs, Schedule.of(k, block, settings), k, block)
         draw_martingale(row[2], runs)

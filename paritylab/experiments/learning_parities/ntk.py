@@ -24,7 +24,7 @@ import pandas as pd
 from ...analysis import best_hinge, relu_conjugate_kernel, relu_ntk
 from ...figures import INKS, Axes, Figures, ink, panels
 from ...sweep import Call
-from ..base import Claim, Region
+from ..base import Claim, Null, Region
 from ..measures import largest, least
 
 DEGREES = (2, 3, 4)
@@ -67,11 +67,14 @@ def claims(settings: Settings) -> Iterator[Claim]:
     yield of_zeros("conjugate", "kernel of ReLU random features", sizes)
     text = f"without biases the best hinge loss of a 3-parity is 1 at any radius ({sizes}); the least of them"
     losses = lambda table: [best_hinge(value, ENORMOUS) for value in tangent(table, 3, biases=False).eigenvalue]
-    yield Claim("no-biases/hinge", text, None, Region(1.0, 1.0), lambda table: least(losses(table)), theory=1.0)
+    found = lambda table: [best_hinge(value, ENORMOUS) for value in tangent(table, 3).eigenvalue]
+    null = Null("with biases", lambda table: max(found(table)))
+    yield Claim("no-biases/hinge", text, None, Region(1.0, 1.0), lambda table: least(losses(table)), 1.0, null=null)
     text = f"with biases of variance {' and '.join(map(str, settings.biases))} level 3 has a share of the tangent "
     text += f"kernel's diagonal ({sizes}); the least of them"
     shares = lambda table: least(tangent(table, 3).share)
-    yield Claim("biases/odd-levels", text, None, Region(low=1e-4), shares)
+    null = Null("without biases", lambda table: float(tangent(table, 3, biases=False).share.max()))
+    yield Claim("biases/odd-levels", text, None, Region(low=1e-4), shares, null=null)
     yield from (of_bound(k, sizes) for k in DEGREES)
 
 
@@ -79,7 +82,9 @@ def of_zeros(kernel: str, words: str, sizes: str) -> Claim:
     text = f"without biases the {words} has eigenvalue exactly 0 at odd levels from 3 on ({sizes}); the largest of them"
     odd = f"kernel == '{kernel}' and bias == 0 and level % 2 == 1 and level >= 3"
     most = lambda table: largest(table.query(odd).eigenvalue)
-    return Claim(f"no-biases/{kernel}", text, None, Region(0.0, 0.0), most, theory=0.0)
+    even = f"kernel == '{kernel}' and bias == 0 and level == 2"
+    null = Null("level 2, the least", lambda table: float(table.query(even).eigenvalue.min()))
+    return Claim(f"no-biases/{kernel}", text, None, Region(0.0, 0.0), most, 0.0, null=null)
 
 
 def of_bound(k: int, sizes: str) -> Claim:
@@ -87,7 +92,9 @@ def of_bound(k: int, sizes: str) -> Claim:
     text += f"({sizes}); the largest fall below 1, as a fraction of R / sqrt(C(n, k))"
     falls = lambda table: [fall(n, k, value) for n, value in tangent(table, k)[["n", "eigenvalue"]].to_numpy()]
     measure = lambda table: largest(falls(table))
-    return Claim(f"biases/hinge/k{k}", text, None, Region(0.0, 1.0), measure, theory="at most 1")
+    # A kernel with all of its diagonal at level k and the next: C(n, k) eigenvalues of 1 would break the bound.
+    null = Null("an eigenvalue of 1", lambda table: min(fall(n, k, 1.0) for n in tangent(table, k).n))
+    return Claim(f"biases/hinge/k{k}", text, None, Region(0.0, 1.0), measure, "at most 1", null=null)
 
 
 def tangent(table: pd.DataFrame, level: int, biases: bool = True) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from ...cube import cube, encode
 from ...figures import INKS, ink, one_panel
 from ...networks.base import outputs
 from ...sweep import Call
-from ..base import Claim, Region
+from ..base import Claim, Null, Region
 from ..drawing import shown
 from ..measures import exactly, largest, least
 
@@ -86,18 +86,34 @@ def claims(settings: Settings) -> Iterator[Claim]:
     every = f"all symmetric functions, n = 1 to {settings.largest}"
     of = lambda table, activation: table[(table.activation == activation) & table.on.notna()]
     on, off = lambda table, name: least(of(table, name).on), lambda table, name: largest(of(table, name).off)
+    outside = lambda name: Null("weights off A", lambda table: off(table, name).value)
+    inside = lambda name: Null("weights on A", lambda table: on(table, name).value)
+    constant = sum(2**n * (n + 1) for n in range(1, settings.largest + 1))  # wrong on half of all weights and sets
     statement = f"sigmoids, {every}: the least sum of indicators on A"
-    yield Claim("lemma1/on", statement, 0.84, Region(low=0.84), lambda table: on(table, "sigmoid"))
+    yield Claim(
+        "lemma1/on", statement, 0.84, Region(low=0.84), lambda table: on(table, "sigmoid"), null=outside("sigmoid")
+    )
     statement = f"sigmoids, {every}: the largest sum off A"
-    yield Claim("lemma1/off", statement, 0.17, Region(high=0.17), lambda table: off(table, "sigmoid"))
+    yield Claim(
+        "lemma1/off", statement, 0.17, Region(high=0.17), lambda table: off(table, "sigmoid"), null=inside("sigmoid")
+    )
     statement = f"ReLUs, {every}: the least sum on A"
-    yield Claim("lemma2/on", statement, 1.0, Region(1, 1), lambda table: on(table, "relu"))
+    yield Claim("lemma2/on", statement, 1.0, Region(1, 1), lambda table: on(table, "relu"), null=outside("relu"))
     statement = f"ReLUs, {every}: the largest sum off A"
-    yield Claim("lemma2/off", statement, 0.0, Region(0, 0), lambda table: off(table, "relu"))
+    yield Claim("lemma2/off", statement, 0.0, Region(0, 0), lambda table: off(table, "relu"), null=inside("relu"))
     statement = f"both, {every}: the number of wrong signs"
-    yield Claim("wrong", statement, 0.0, Region(0, 0), lambda table: exactly(table.wrong.sum()))
+    yield Claim(
+        "wrong", statement, 0.0, Region(0, 0), lambda table: exactly(table.wrong.sum()), null=Null("constant", constant)
+    )
     statement = "both curves have the sign of f_A at every |x|; wrong signs"
-    yield Claim("figure", statement, 0.0, Region(0, 0), lambda table: exactly(wrong_signs(table)))
+    yield Claim(
+        "figure",
+        statement,
+        0.0,
+        Region(0, 0),
+        lambda table: exactly(wrong_signs(table)),
+        null=Null("constant", 2 * len(A)),
+    )
 
 
 def wrong_signs(table: pd.DataFrame) -> int:

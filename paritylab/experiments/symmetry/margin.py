@@ -24,7 +24,7 @@ from ...analysis import explicit_separator, maximal_margin, parity_margin, symme
 from ...figures import INKS, ink, panels
 from ...statistics import power_law
 from ...sweep import Call
-from ..base import Claim, Region
+from ..base import IDENTITY, Claim, Null, Region
 from ..drawing import shown
 from ..measures import exactly, largest, least
 
@@ -75,27 +75,33 @@ def claims(settings: Settings) -> Iterator[Claim]:
         f"{settings.functions} random functions each); the least margin * sqrt(n)"
     )
     scaled = lambda table: least(table.margin * np.sqrt(table.n))
-    yield Claim("lower", statement, "a constant", Region(low=0.25), scaled)
+    first = settings.smallest
+    inverse = Null("a margin of order 1/n", parity_margin(first) * first / settings.largest**0.5)
+    yield Claim("lower", statement, "a constant", Region(low=0.25), scaled, null=inverse)
     statement = (
         f"the margin of parity falls as n^(-1/2), no faster and no slower; slope of log margin over log n in the "
         f"upper half of {every}"
     )
     upper = lambda table: parity_of(table)[lambda rows: rows.n >= middle]
-    yield Claim("exponent", statement, -0.5, Region(-0.53, -0.5), lambda table: exactly(slope(upper(table))))
+    null = Null("a margin of order 1/n", -1.0)
+    yield Claim("exponent", statement, -0.5, Region(-0.53, -0.5), lambda table: exactly(slope(upper(table))), null=null)
     statement = f"the margin of parity is 1 / (2 sqrt(4n - 17/6)) (ours, {every}); the largest relative deviation"
     deviation = lambda table: largest((to_parity(parity_of(table)) - 1).abs())
-    yield Claim("closed-form", statement, None, Region(high=PROVEN), deviation)
+    yield Claim("closed-form", statement, None, Region(high=PROVEN), deviation, null=IDENTITY)
     words = f"no other function has a margin as small as parity's ({every}, random functions); the least ratio to it"
     others = lambda table: least(to_parity(table)[table.function == "random"])
-    yield Claim("least", words, None, Region(low=1.0), others)
+    yield Claim("least", words, None, Region(low=1.0), others, null=Null("a function that cannot be separated", 0.0))
     statement = (
         f"the explicit separator of Lemmas 2 and 3 is near the best for parity ({every}); the largest ratio of the "
         "exact margin to its margin"
     )
     ratio = lambda table: largest(parity_of(table).margin / parity_of(table).explicit)
-    yield Claim("separator", statement, None, Region(1.0, 1.01), ratio)
+    yield Claim(
+        "separator", statement, None, Region(1.0, 1.01), ratio, null=Null("a vector that separates nothing", np.inf)
+    )
     statement = "every margin comes with a proof; the largest gap between its two sides, relative to the margin"
-    yield Claim("proof", statement, None, Region(high=PROVEN), lambda table: largest((table.gap / table.margin).abs()))
+    gap = lambda table: largest((table.gap / table.margin).abs())
+    yield Claim("proof", statement, None, Region(high=PROVEN), gap, null=IDENTITY)
 
 
 def parity_of(table: pd.DataFrame) -> pd.DataFrame:

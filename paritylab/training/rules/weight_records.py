@@ -4,6 +4,7 @@ For tasks on uniform points written in bits (`Encoded(Uniform(Symmetric(...)), "
 or shifted inputs), trained on a finite sample. A point's weight is its number of coordinates above one half.
 """
 
+import math
 from typing import Any
 
 import equinox as eqx
@@ -90,6 +91,51 @@ class UnseenMass(AbstractRecord):
     def __call__(self, snapshot: Snapshot) -> Array:
         seen = _seen(snapshot)
         return jnp.sum((~seen).astype(jnp.float32) * _mass(len(seen) - 1), dtype=jnp.float32)
+
+
+class SeenWeights(AbstractRecord):
+    """Which weights 0, ..., n occur in the sample, as zeros and ones."""
+
+    name = "seen_weights"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        return _seen(snapshot).astype(jnp.int32)
+
+
+class CommonError(AbstractRecord):
+    """The error on those points of the sample whose weight makes up at least a share of it."""
+
+    share: float = eqx.field(static=True, default=0.01)
+    name = "common_error"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        x, y = snapshot.rule.whole_sample(snapshot.distribution, snapshot.data_key)
+        weight = _weight(x)
+        counts = jnp.zeros(x.shape[1] + 1, jnp.int32).at[weight].add(1)
+        common = counts[weight] >= math.ceil(self.share * len(x))
+        wrong = ~(outputs(snapshot.network, x) * y > 0)
+        return jnp.sum(wrong & common, dtype=jnp.float32) / jnp.maximum(jnp.sum(common, dtype=jnp.float32), 1)
+
+
+class VoteError(AbstractRecord):
+    """The error on fresh points of a vote: the majority of the sample's labels at each sum of coordinates, rounded.
+
+    Where the sample has no such sum, or as many labels of either sign, the vote is right half of the time.
+    """
+
+    points: int = eqx.field(static=True, default=10_000)
+    name = "vote_error"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        x, y = snapshot.rule.whole_sample(snapshot.distribution, snapshot.data_key)
+        votes = jnp.zeros(x.shape[1] + 3, y.dtype).at[_rounded(x)].add(y)  # shifted points reach beyond 0, ..., n
+        x, y = snapshot.fresh(self.points)
+        return jnp.mean((1 - y * jnp.sign(votes[_rounded(x)])) / 2, dtype=jnp.float32)
+
+
+def _rounded(x: Float[Array, "points n"]) -> Int[Array, " points"]:
+    """The sum of the coordinates to the next whole number, counted from -1."""
+    return jnp.clip(jnp.round(jnp.sum(x, axis=1)) + 1, 0, x.shape[1] + 2).astype(jnp.int32)
 
 
 class Movement(AbstractRecord):

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 import paritylab as pl
@@ -13,12 +15,15 @@ import paritylab as pl
 from ....figures import INKS, Axes
 from ....networks.base import Recipe
 from ....sweep import Results
-from ...base import Claim, Measured, Region
+from ...base import Claim, Measured, Null, Region
 from ...measures import fraction
 from .measures import median_within
 
 PLATEAU, DROPPED = 0.4, 0.1
 """Until its error is below the first, a network is held to be on the plateau; below the second, past the drop."""
+NEVER = Null("a run that never learns", 0.0)
+STRAIGHT = Null("an error that falls in a straight line", (0.5 - PLATEAU) / (0.5 - DROPPED))
+STEP = Null("an error that is flat until it drops at once", 1.0)
 TIME_ON_PLATEAU = f"the time until the error is below {PLATEAU}, as a fraction of the time until it is below {DROPPED}"
 
 
@@ -35,6 +40,7 @@ class Panel:
     n: int = 50
     k: int = 3
     optimizer: str = "sgd"
+    lanes: int | None = None
 
     @property
     def words(self) -> str:
@@ -50,6 +56,7 @@ class Panel:
             seeds=seeds,
             steps=steps,
             optimizer=self.optimizer,
+            lanes=self.lanes,
             records=pl.training.Recording((pl.FreshError(),), record_every),
             labels={"panel": self.name},
         )
@@ -96,29 +103,42 @@ def plateau(panel: str) -> Callable[[TrainingCurves], Measured]:
 
 
 def of_learning(panel: str, words: str, text: str = "learns; the fraction of seeds", least: float = 0.5) -> Claim:
-    return Claim(f"{panel}/learns", f"{words}: {text}", None, Region(low=least), learned(panel))
+    return Claim(f"{panel}/learns", f"{words}: {text}", None, Region(low=least), learned(panel), null=NEVER)
 
 
 def of_plateau(panel: str, words: str, flat: bool = True) -> Claim:
     """The plateau of a panel is longer than its drop, or there is none."""
     text = f"{'the plateau is longer than the drop' if flat else 'there is no plateau'}; the median over seeds of"
-    region = Region(low=0.5) if flat else Region(high=0.5)
-    return Claim(f"{panel}/plateau", f"{words}: {text} {TIME_ON_PLATEAU}", None, region, plateau(panel))
+    region, null = (Region(low=0.5), STRAIGHT) if flat else (Region(high=0.5), STEP)
+    return Claim(f"{panel}/plateau", f"{words}: {text} {TIME_ON_PLATEAU}", None, region, plateau(panel), null=null)
 
 
 def draw_curves(axis: Axes, curves: pd.DataFrame, error: str = "fresh_error") -> None:
-    """The curves of one panel, the first seed in bold; a seed that has not learned does not stretch the axis."""
+    """The curves of one panel, the first seed in bold; slow ones and those that never learn do not stretch the axis."""
     for seed, curve in curves.groupby("seed"):
         color, width, order = (INKS[0], 1.6, 3) if seed == 0 else ("0.65", 0.6, 2)
+        diverged = curve.outcome.iloc[0] == "diverged"
+        curve = curve[:-1] if diverged else curve  # the last record is of weights that are not finite
         axis.plot(curve.step, curve[error], color=color, linewidth=width, zorder=order)
-    ends = curves[curves.outcome == "learned"].groupby("run").step.max()
-    axis.set(ylim=(-0.02, 0.6), xlim=(0, 1.05 * np.quantile(ends, 0.95) if len(ends) else None))
+        if diverged and len(curve):
+            axis.plot(curve.step.iloc[-1], curve[error].iloc[-1], "x", color=color, markersize=4, zorder=order)
+    ends = curves[curves.outcome == "learned"].groupby("seed").step.max()
+    reach = max(float(np.quantile(ends, 0.75)), float(ends.get(0, 0))) if len(ends) else None
+    axis.set(ylim=(-0.02, 0.6), xlim=(0, 1.05 * reach if reach else None))
     axis.xaxis.set_major_locator(MaxNLocator(4))
 
 
-def name_lines(axis: Axes) -> None:
-    """An empty place of the grid says what the lines of `draw_curves` are."""
-    axis.axis("off")
-    axis.plot([], [], color=INKS[0], linewidth=1.6, label="seed 0")
-    axis.plot([], [], color="0.65", linewidth=0.6, label="further seeds")
-    axis.legend(loc="center")
+def name_lines(figure: Figure) -> None:
+    """Says below the panels what the lines of `draw_curves` are."""
+    seed, others = (
+        Line2D([], [], color=INKS[0], linewidth=1.6, label="seed 0"),
+        Line2D([], [], color="0.65", linewidth=0.6, label="further seeds"),
+    )
+    figure.legend(handles=[seed, others], loc="outside lower center", ncol=2)
+
+
+def draw_nothing(axis: Axes) -> None:
+    """In place of a panel that this scale does not have."""
+    axis.set_xticks([])
+    axis.set_yticks([])
+    axis.text(0.5, 0.5, "at paper scale", ha="center", color="0.5", transform=axis.transAxes)

@@ -9,6 +9,7 @@ The paper prints neither the sample sizes nor the decays, and two conventions of
 multiplies weights by 1 - lambda at each step, PyTorch's SGD by 1 - rate * lambda. We take the latter.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,12 +22,15 @@ import paritylab as pl
 from ....figures import INKS, Axes
 from ....statistics import quantile
 from ....sweep import Results
-from ...base import Measured
+from ...base import Measured, Null
 from ...measures import fraction
 from .measures import median_within
 
 K, WIDTH, BATCH, RATE = 3, 100, 32, 0.1
 TRAIN, TEST = INKS[1], INKS[0]
+MEMORIZED = Null("a network that only memorizes its sample", math.inf)
+TOGETHER = Null("both errors fall together", 1)
+ENOUGH = Null("a sample that is large enough", 1)
 
 
 @dataclass(frozen=True)

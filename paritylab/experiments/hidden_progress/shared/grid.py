@@ -98,6 +98,13 @@ def name_of(setting: str, between: str = "-") -> str:
     return f"{network}{between}{width}" if width else network
 
 
+def words_of(setting: str) -> str:
+    """The same for people."""
+    network, width = ARCHITECTURES[setting]
+    what = NETWORKS[network].what.removeprefix("two layers, ")
+    return f"{what}, width {width}" if width else what
+
+
 def _numbers(name: str) -> dict[tuple[str, int, int], dict[str, str]]:
     with open(Path(__file__).parents[1] / name) as file:
         return {(row["setting"], int(row["k"]), int(row["batch"])): row for row in csv.DictReader(file)}
@@ -182,11 +189,11 @@ def draw_table(
         row, column = rows.index(cell.setting), columns.index((cell.k, cell.batch))
         values[row, column], (ours, theirs) = shade[cell.name], shown[cell.name]
         axis.text(column, row - 0.2, ours, ha="center", va="center", fontsize=7)
-        axis.text(column, row + 0.24, theirs, ha="center", va="center", fontsize=6, color="0.35")
+        axis.text(column, row + 0.24, theirs, ha="center", va="center", fontsize=6, color="0.2", style="italic")
     image = axis.imshow(values, cmap="PuOr", vmin=-1, vmax=1, aspect="auto", alpha=0.55)
     axis.grid(False)
     axis.set_xticks(range(len(columns)), [str(batch) for _, batch in columns])
-    axis.set_yticks(range(len(rows)), [f"({name}) {name_of(name, ', width ')}" for name in rows])
+    axis.set_yticks(range(len(rows)), [f"({name}) {words_of(name)}" for name in rows])
     axis.set_xlabel("batch size")
     for block, k in enumerate(settings.degrees):
         first = block * len(settings.batches)

@@ -1,13 +1,14 @@
 """Measures of times and of fractions of times."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ....statistics import quantile
 from ...base import Measured
-from ...measures import bootstrap, median
+from ...measures import UNKNOWN, bootstrap, median
 
 
 def median_within(values: ArrayLike, largest: float = math.inf) -> Measured:
@@ -20,9 +21,45 @@ def median_within(values: ArrayLike, largest: float = math.inf) -> Measured:
 
 
 def slowdown(slow: np.ndarray, fast: np.ndarray) -> Measured:
-    """The median of some times over that of others of the same seeds; the interval is a bootstrap over seeds."""
-    quotient = lambda times: quantile(times[:, 0], 0.5) / quantile(times[:, 1], 0.5)
+    """The median of some times over that of others of the same seeds; the interval is a bootstrap over seeds.
+
+    Where most of the others never came nothing is known; of a resample in which both medians are infinite the first is.
+    """
+    if quantile(np.asarray(fast, float), 0.5) == math.inf:
+        return UNKNOWN
+
+    def quotient(times: np.ndarray) -> float:
+        above, below = (quantile(column, 0.5) for column in times.T)
+        return math.inf if above == math.inf else above / below
+
     return bootstrap(np.column_stack([slow, fast]), quotient)
+
+
+def slope_of_medians(x: ArrayLike, samples: Sequence[np.ndarray], resamples: int = 1000) -> Measured:
+    """Of the medians of independent samples against x, by least squares; the interval is a bootstrap of each sample.
+
+    >>> slope_of_medians([0, 1], [np.zeros(9), np.full(9, 2.0)]).value
+    2.0
+    """
+    if min(map(len, samples)) < 2:
+        return UNKNOWN
+    places = np.asarray(x, float) - np.mean(np.asarray(x, float))
+    slope = lambda drawn: float(places @ [np.median(each) for each in drawn] / (places @ places))
+    rng = np.random.default_rng(0)
+    again = [slope([rng.choice(each, len(each)) for each in samples]) for _ in range(resamples)]
+    low, high = np.quantile(again, [0.025, 0.975]).tolist()
+    return Measured(slope(samples), (low, high))
+
+
+def less(first: Measured, second: Measured) -> Measured:
+    """The difference of two values of independent samples, whose errors add in squares."""
+    (low, high), (other_low, other_high) = first.interval, second.interval
+    value = first.value - second.value
+    below, above = (
+        np.hypot(first.value - low, other_high - second.value),
+        np.hypot(high - first.value, second.value - other_low),
+    )
+    return Measured(value, (float(value - below), float(value + above)))
 
 
 def best_t10(times: np.ndarray) -> float:

@@ -6,9 +6,9 @@ seeds, step by step, is the noise band.
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,10 +19,10 @@ import paritylab as pl
 from ....figures import INKS, Axes
 from ....networks.base import Recipe
 from ....sweep import Results
-from ...base import Claim, Region
+from ...base import Claim, Measured, Null, Region
 from .claims import about
 from .curves import PLATEAU
-from .measures import median_within
+from .measures import median_within, slope_of_medians
 
 N, K = 50, 3
 RED = "#a01010"
@@ -80,6 +80,13 @@ CASES = (
     Case("relu-10/B512", "ReLU, width 10", pl.MLP(10), 512, 0.2, 3_000, 20, 10),
 )
 """The rates are not printed in the paper; at small batches they are low, for the neuron to learn."""
+GRID = (CASES[2], Case("neuron/B128", "sinusoid neuron", NEURON, 128, 0.02, 1_500, 10), CASES[3])
+"""One rate, and batches of three sizes."""
+TRAINED = (*CASES, GRID[1])
+STAIRS = (
+    "A network of ten neurons comes down in stairs: half-way to its last mistake some neurons have learned, and the "
+    "error is below chance. The neurons learn at different times (C.2)."
+)
 
 
 def moved(curves: pd.DataFrame) -> pd.DataFrame:
@@ -118,14 +125,55 @@ def of_milestones(case: Case) -> Callable[..., Claim]:
 
 def flat(case: Case) -> Claim:
     text = "half-way to learning, the error is that of chance; its median over seeds"
-    return of_milestones(case)("flat", text, Region(0.45, 0.55), lambda runs: median_within(runs.error, 1.0))
+    measure, null = lambda runs: median_within(runs.error, 1.0), Null("a network that has learned", 0)
+    how = (
+        {"null": null} if case.neurons == 1 else {"null": null, "explanation": STAIRS, "tested_by": (different(case),)}
+    )
+    return of_milestones(case)("flat", text, Region(0.45, 0.55), measure, **how)
 
 
-def leaves(case: Case, explanation: str = "") -> Claim:
+def leaves(case: Case, explanation: str = "", tested_by: tuple[str, ...] = ()) -> Claim:
     text = "a relevant weight leaves the noise band for good long before the error drops"
     statement = f"{text}; the median of the one step as a fraction of the other"
-    measure = lambda runs: median_within(runs.leaves, 1.0)
-    return of_milestones(case)("leaves", statement, Region(high=0.75), measure, explanation=explanation)
+    measure, null = lambda runs: median_within(runs.leaves, 1.0), Null("a weight that only its drop moves", 1)
+    how: dict[str, Any] = {"null": null, "explanation": explanation, "tested_by": tested_by}
+    return of_milestones(case)("leaves", statement, Region(high=0.75), measure, **how)
+
+
+def different(case: Case) -> str:
+    """The name of the claim of `at_different_times`."""
+    return f"{case.name}/different-times"
+
+
+def at_different_times(case: Case) -> Claim:
+    text = "the neurons learn at different times; the time from the first that is half-way to its last weights to the "
+    text += "last that is, as a fraction of the latter, median over seeds"
+    measure = lambda data: median_within(spreads(data.curves[case.name]), 1.0)
+    null = Null("all neurons at once", 0)
+    return Claim(different(case), f"{case.words}: {text}", None, Region(low=0.2), measure, null=null)
+
+
+def spreads(curves: pd.DataFrame) -> list[float]:
+    """For each run that learned: how far apart the times are at which its neurons are half-way, over the latest.
+
+    A neuron counts if a relevant weight of it has ended outside of the noise band.
+    """
+    found, band = [], noise_band(curves)
+    for _, run in curves[(curves.labels == "parity") & (curves.outcome == "learned")].groupby("run"):
+        run = run.sort_values("step")
+        weights, step = np.array(run.weights.tolist()), run.step.to_numpy()
+        moved = np.abs(weights - weights[0])[:, :, :K].max(axis=2)
+        outside = moved[-1] > np.interp(step[-1], band.index, band)
+        times = step[np.argmax(moved >= moved[-1] / 2, axis=0)][outside]
+        if len(times) > 1:
+            found.append(float((times.max() - times.min()) / times.max()))
+    return found
+
+
+def slope_of_leaves(cases: Sequence[Case], data: "Runs") -> Measured:
+    """Of the logarithm of the median of `leaves` against the logarithm of the batch size."""
+    samples = [np.log(np.maximum(data.milestones[case.name].leaves.to_numpy(float), 1e-3)) for case in cases]
+    return slope_of_medians(np.log([case.batch for case in cases]), samples)
 
 
 def milestones(curves: pd.DataFrame) -> pd.DataFrame:

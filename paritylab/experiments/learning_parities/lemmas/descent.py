@@ -33,10 +33,15 @@ def _needed(losses: np.ndarray, compared: np.ndarray, best: np.ndarray, gradient
 
 
 def along_descent(curves: pd.DataFrame, n: int, k: int, rate: float, decay: float) -> dict[str, np.ndarray]:
-    """Lemmas 15 and 16 at every recorded step: what happened over what the bound allows."""
+    """Lemmas 15 and 16 at every recorded step: what happened over what the bound allows; the least loss on D_A."""
     x = np.asarray(cube(n), float) / math.sqrt(n)
     y = np.sign(x[:, :k].prod(axis=1))
     ratios: dict[str, list[float]] = {name: [] for name in ("lemma-15-w", "lemma-15-b", "lemma-15-u", "lemma-16")}
+    equal = np.abs(np.sign(x[:, :k]).sum(axis=1)) == k
+    loss_of = lambda outputs: float(
+        (np.maximum(0, 1 - y * outputs).mean() + np.maximum(0, 1 - y * outputs)[equal].mean()) / 2
+    )
+    losses, errors = [], []
     for _, run in curves.groupby("run"):
         steps, drifts = run.step.tolist(), [np.asarray(each, float) for each in run.layer_drift]
         units = [_units(np.asarray(each, float), x) for each in run.parameters]
@@ -53,7 +58,11 @@ def along_descent(curves: pd.DataFrame, n: int, k: int, rate: float, decay: floa
             change = np.abs(np.maximum(0, 1 - y * (now @ u)) - before)
             room = 2 * np.linalg.norm(u) * math.sqrt(np.count_nonzero(u)) * (moved + rate * t * decay * n / k)
             ratios["lemma-16"].append(float(change.max() / room))
-    return {name: np.array(values) for name, values in ratios.items()}
+        outputs = [now @ _outputs(np.asarray(each, float), n) for now, each in zip(units, run.parameters, strict=True)]
+        losses.append(min(map(loss_of, outputs)))
+        errors.append(min(float(np.mean(y * each <= 0)) for each in outputs))
+    found = {name: np.array(values) for name, values in ratios.items()}
+    return found | {"theorem-3-loss": np.array(losses), "theorem-3-error": np.array(errors)}
 
 
 def _units(parameters: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -62,6 +71,12 @@ def _units(parameters: np.ndarray, x: np.ndarray) -> np.ndarray:
     units = len(parameters) // (n + 2)  # each has n weights, a bias and an output weight
     weight, bias = parameters[: units * n].reshape(units, n), parameters[units * n : units * (n + 1)]
     return np.clip(x @ weight.T + bias, 0, 6)
+
+
+def _outputs(parameters: np.ndarray, n: int) -> np.ndarray:
+    """The second layer, behind weights and biases; its own bias, if there is one, stays 0."""
+    units = len(parameters) // (n + 2)
+    return parameters[units * (n + 1) : units * (n + 2)]
 
 
 def parity_by_least_squares(units: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ....analysis import first_step_quality, step_table
 from ....cube import cube
-from .good_neurons import interval_of, kind_probabilities, separator_of_lemma_12, worst_feature_error
+from .good_neurons import EPSILON, interval_of, kind_probabilities, separator_of_lemma_12, worst_feature_error
 
 
 def lemmas_5_and_6(n: int, k: int) -> dict[str, float]:
@@ -28,11 +28,13 @@ def lemmas_5_and_6(n: int, k: int) -> dict[str, float]:
 
 def lemma_7_and_good(n: int, k: int) -> dict[str, float]:
     """The largest weight outside A and bias shift of neurons whose weights in A add up to 0."""
-    even = np.arange((k + 1) // 2)
+    even, all_kinds = np.arange((k + 1) // 2), lambda table: float(np.max(np.abs(table.outside)))
     largest = lambda table: max(float(np.max(np.abs(part[:, even, even]))) for part in (table.outside, table.bias))
     return {
         "lemma-7": largest(step_table(n, k, 1 / (8 * k), 1.0)),
         "good": largest(step_table(n, k, 1 / (8 * k), 0.5)),
+        "lemma-7-others": all_kinds(step_table(n, k, 1 / (8 * k), 1.0)),
+        "lemma-good-others": all_kinds(step_table(n, k, 1 / (8 * k), 0.5)),
         "lemma-14": float(np.max(np.abs(step_table(n, k, 1 / (8 * k)).output))) * math.sqrt(n) / k,
     }
 
@@ -98,13 +100,21 @@ def _kink(u: float, alpha: float, k: int, n: int) -> float:
     return float(np.clip(-n / (8 * k * alpha * u), -k, k)) if u else float(k)
 
 
+def used_share(n: int, k: int, epsilon: float = EPSILON) -> float:
+    """The probability that a neuron is good and its u within eps/k of an ideal one, at the mean alpha of good ones."""
+    trinomial = kind_probabilities(n, k, outside=False)
+    share = float(sum(trinomial[i, i] for i in range(k // 2 + 1)))
+    qualities = [first_step_quality(each, 1 / (8 * k), range(k)).alpha for each in balanced(n, k, 10)]
+    return share * sum(2 * epsilon / (8 * k * float(np.mean(qualities)) * r) for r in range(1, k + 1, 2))
+
+
 def lemma_12(n: int, k: int, pairs: int) -> dict[str, float]:
     """The separator of the proof: its margin over the full support, and its constants."""
     found = separator_of_lemma_12(n, k, pairs, seed=0)
     return {
         "lemma-12": found.margin,
         "lemma-12-norm": float(np.linalg.norm(found.outputs)) * math.sqrt(pairs) / k**5,
-        "lemma-12-count": float(np.count_nonzero(found.outputs)) * k**2.5 / pairs,
+        "lemma-12-count": float(np.count_nonzero(found.outputs)) / (2 * pairs * used_share(n, k)),
         "lemma-12-largest": found.largest_unit,
         "lemma-12-outside": found.outside,
     }

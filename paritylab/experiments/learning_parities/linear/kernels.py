@@ -9,7 +9,7 @@ import pandas as pd
 from ....analysis import best_hinge, best_hinge_over_ball, gaussian_eigenvalues, level_eigenvalues, relu_ntk
 from ....cube import cube
 from ....figures import INKS, Axes
-from ...base import Claim, Measured, Region
+from ...base import IDENTITY, Claim, Measured, Region
 from ...measures import largest
 
 RADII = (1.0, 10.0, 100.0)
@@ -55,14 +55,14 @@ def of_kernels(dimensions: tuple[int, ...]) -> Iterator[Claim]:
     yield from map(of_formula, dimensions)
     text = "the same formula against the optimum over the kernel's own features, n = 8, k = 3; the largest difference"
     measure = lambda parts: apart(parts["duality"])
-    yield Claim("kernels/duality", text, None, Region(high=CLOSE), measure, theory=0.0)
+    yield Claim("kernels/duality", text, None, Region(high=CLOSE), measure, 0.0, null=IDENTITY)
 
 
 def of_formula(n: int) -> Claim:
     text = f"kernels of the inner product on n = {n} bits: the least hinge loss of a k-parity over the ball of radius "
     text += "R is max(0, 1 - R sqrt(lambda_k)), k = 3, 5; with lambda_k by two routes, the largest difference"
     measure = lambda parts: apart(parts["formula"].query(f"n == {n}"))
-    return Claim(f"kernels/n{n}", text, None, Region(high=CLOSE), measure, theory=0.0)
+    return Claim(f"kernels/n{n}", text, None, Region(high=CLOSE), measure, 0.0, null=IDENTITY)
 
 
 def apart(rows: pd.DataFrame) -> Measured:

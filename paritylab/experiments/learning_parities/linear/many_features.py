@@ -9,7 +9,7 @@ import pandas as pd
 
 from ....bounds import fixed_features
 from ....figures import INKS, Axes
-from ...base import Claim, Measured, Region
+from ...base import Claim, Measured, Null, Region
 from .embeddings import TITLES, Embedding, correlations, drawn_sets, size
 
 NORMS = (1.0, 3.0, 10.0, 100.0)
@@ -50,14 +50,16 @@ def of_many_features(sizes: tuple[tuple[int, int], ...], features: int, sets: in
 
     text = f"the same at norms {', '.join(f'{norm:g}' for norm in NORMS)} is above 1 - B sqrt(N/C(n,k)) wherever "
     text += "that is positive; the least difference"
-    yield Claim("large/elementary", text, None, Region(low=0.0), least_difference, theory="at least 0")
+    null = Null("features that hold every parity: a loss of 0", -1.0)
+    yield Claim("large/elementary", text, None, Region(low=0.0), least_difference, "at least 0", null=null)
 
 
 def of_features(each: Features, features: int, sets: int) -> Claim:
     count, mean = f"{size(each.name, each.n, features):,}", lambda parts: less(1.0, each.lengths(parts))
     text = f"{TITLES[each.name]}, N = {count} features, n = {each.n}, k = {each.k}: the mean over {sets} random A of "
     text += "1 - B |E[f_A Psi]| at B = 1, which no loss there is below"
-    return Claim(f"large/n{each.n}-k{each.k}/{each.name}", text, None, Region(low=0.95), mean, theory="about 1")
+    null = Null("the parity itself among the features", 0.0)
+    return Claim(f"large/n{each.n}-k{each.k}/{each.name}", text, None, Region(low=0.95), mean, "about 1", null=null)
 
 
 def less(value: float, lengths: "pd.Series[float]", norm: float = 1.0) -> Measured:
