@@ -47,8 +47,8 @@ SIZES = {"2^-0": 1.0, "2^-5": 2.0**-5, "2^-10": 2.0**-10}
 
 
 BLIND = (
-    "Unexplained: a correlation less four standard errors is below a thousandth of its bound for all of these networks, "
-    "so that samples of this size could not show a bound to fail."
+    "Unexplained: a correlation less four standard errors is below a thousandth of its bound for all of these "
+    "networks, so that samples of this size could not show a bound to fail."
 )
 
 
