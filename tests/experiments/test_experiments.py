@@ -45,6 +45,15 @@ def test_every_experiment_keeps_the_contract(name):
         assert len(work.names[0]) >= 16  # can be written down
 
 
+@pytest.mark.parametrize("name", [name for name in EXPERIMENTS if name != "learning-parities/mnist"])
+def test_every_experiment_can_be_planned_at_paper_scale(name):
+    experiment = load(name)
+    try:
+        assert len([*experiment.plan(experiment.SETTINGS["paper"])]) > 0
+    except ValueError as error:
+        assert "CIFAR-10" in str(error)  # which not every machine has
+
+
 @pytest.mark.parametrize(
     ("interval", "verdict"),
     [

@@ -94,7 +94,12 @@ def plan(settings: Settings) -> Iterator[Plan]:
         task, labels = SymmetricTask(settings.n, flips=panel.flips, shift=panel.shift), {"panel": panel.name}
         yield sgd(task, "both", labels=labels, **common)
         if panel is not CLEAN:
-            yield sgd(task, "random", labels=labels, **common | {"epochs": settings.axis // 4})
+            yield sgd(
+                task,
+                "random",
+                labels=labels,
+                **common | {"epochs": settings.axis // 4 // settings.every * settings.every},
+            )
 
 
 def late(settings: Settings, data: Curves, panel: Panel, trained: Trained = "both") -> pd.DataFrame:
