@@ -32,6 +32,7 @@ from .rules.outcomes import (
 )
 from .rules.records import (
     AbstractRecord as AbstractRecord,
+    ClassBits as ClassBits,
     ErrorsByPart as ErrorsByPart,
     FreshError as FreshError,
     FreshLoss as FreshLoss,

@@ -36,7 +36,8 @@ TINY = {
     "symmetry/theorem1": {"samples": (40,), "seeds": 2, "n": 4, "epochs": 500, "points": 100},
     "boolean-circuits/regularizer": {"seeds": 2, "samples": 1000},
     "boolean-circuits/lemmas": {"circuits": 1, "resamples": 20, "longest": 50},
-    "boolean-circuits/log-parity": {"depths": (2, 3), "problems": 2},
+    "boolean-circuits/log-parity": {"depths": (3, 4), "problems": 3},
+    "boolean-circuits/statements": {"circuits": 3, "networks": 2},
     "depth-separation/stage-two": {
         "seeds": 2, "hard_tanh": (3, 5), "relu": (3, 5), "one_step": (5,), "trained": (3,), "steps": 100,
         "trained_seeds": 2,
@@ -80,6 +81,9 @@ MEASURED_IN = {
     "boolean-circuits/necessity": "test_boolean_circuits.py",
     "boolean-circuits/comparison": "test_boolean_circuits.py",
     "boolean-circuits/shallow": "test_boolean_circuits.py",
+    "boolean-circuits/corollary13": "test_boolean_circuits.py",
+    "boolean-circuits/fig1": "test_boolean_circuits.py",
+    "boolean-circuits/recovery": "test_boolean_circuits.py",
     "boolean-circuits/fig4": "test_boolean_circuits.py",
 }
 """Experiments that a test of their own measures and draws, and where."""

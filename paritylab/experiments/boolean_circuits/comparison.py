@@ -23,7 +23,7 @@ from ...figures import INKS, ink, panels
 from ...networks.base import Recipe
 from ...sweep import Call, Results
 from ...training.plans import Plan
-from ..base import Claim, Measured, Region
+from ..base import Claim, Measured, Null, Region
 from ..drawing import dress, error_bars, shown
 from ..measures import fraction
 from .shared.problems import RandomGenerative, generative, safe_width
@@ -99,13 +99,15 @@ def claims(settings: Settings) -> Iterator[Claim]:
 def claims_at(depth: int, of: str, steps: int) -> Iterator[Claim]:
     statement = f"Algorithm 1 learns from {MULTIPLE} times the sign test's size ({of}); the fraction learned"
     measure = lambda data: fraction(data.learned(depth, "layerwise"))
-    yield Claim(f"d{depth}/layerwise", statement, None, Region(low=0.7), measure, theory=1.0)
+    null = Null("gates drawn at random", 8.0 ** (1 - 2**depth))
+    yield Claim(f"d{depth}/layerwise", statement, None, Region(low=0.7), measure, theory=1.0, null=null)
     statement = (
         f"layerwise training is no worse than training the same network end to end for {steps:,} steps ({of}); the "
         "difference of the fractions learned"
     )
     measure = lambda data: difference(*(fraction(data.learned(depth, way)) for way in ("layerwise", "gates")))
-    yield Claim(f"d{depth}/no-worse", statement, None, Region(low=0.0), measure)
+    null = Null("layerwise training that learns nothing", lambda data: -float(data.learned(depth, "gates").mean()))
+    yield Claim(f"d{depth}/no-worse", statement, None, Region(low=0.0), measure, null=null)
 
 
 def difference(one: Measured, other: Measured) -> Measured:

@@ -24,7 +24,7 @@ from ...circuits.gate_training import Towards
 from ...distributions.points import growing_sample
 from ...figures import INKS, one_panel
 from ...sweep import Call
-from ..base import Claim, Measured, Region
+from ..base import Claim, Measured, Null, Region
 from ..drawing import dress
 from ..measures import largest, least
 from .shared.problems import problem
@@ -86,13 +86,15 @@ def printed(form: str, runs: str, end: str, extreme: Callable[[ArrayLike], Measu
     words = f"with the printed regularizer the label is learned as the constant +1 ({runs}); the {end} error over seeds"
     region = Region(fail - 1e-4, fail + 1e-4)
     measure = lambda table: extreme(errors_of(table, form, "printed"))
-    return Claim(f"printed/{form}/{end}", words, None, region, measure, theory=round(fail, 4))
+    null = Null("the other sign of the regularizer", 0.0)
+    return Claim(f"printed/{form}/{end}", words, None, region, measure, theory=round(fail, 4), null=null)
 
 
 def corrected(form: str, runs: str) -> Claim:
     statement = f"with lambda |1 + y'| Algorithm 1 recovers the circuit ({runs}); the largest error over seeds"
     measure = lambda table: largest(errors_of(table, form, "corrected"))
-    return Claim(f"corrected/{form}", statement, None, Region(0.0, 0.0), measure, theory=0.0)
+    null = Null("the printed regularizer", round((1 - P**2) ** 2, 4))
+    return Claim(f"corrected/{form}", statement, None, Region(0.0, 0.0), measure, theory=0.0, null=null)
 
 
 def errors_of(table: pd.DataFrame, form: str, regularizer: str) -> "pd.Series[float]":

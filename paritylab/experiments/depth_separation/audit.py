@@ -25,7 +25,7 @@ import paritylab as pl
 from ...circuits import GateTables, audit, gate_tables, predicted_samples, reveals_gates, sampled_tables
 from ...figures import INKS, panels
 from ...sweep import Call, Results
-from ..base import Claim, Region
+from ..base import IDENTITY, Claim, Null, Region
 from ..drawing import shown
 from ..measures import exactly, largest
 from .shared.families import alternating, mixture_of, odd_near, random_target
@@ -149,18 +149,21 @@ def claims(settings: Settings) -> Iterator[Claim]:
         "the formulas derived by hand are the closed forms of the package: c_i, E[y] and E[x_i] of all families; "
         "the largest difference"
     )
-    yield Claim("by-hand", statement, None, Region(high=1e-12), lambda table: largest(table.off_by_hand), theory=0.0)
+    measure = lambda table: largest(table.off_by_hand)
+    yield Claim("by-hand", statement, None, Region(0.0, 1e-12), measure, theory=0.0, null=IDENTITY)
     statement = (
         "under E7 no single pair shows anything: all means of inputs are 0 and all patterns have probability 1/4, "
         "and two pairs together reveal the gates; 1 if so"
     )
     measure = lambda table: exactly(is_stealthy(table.loc["E7"]))
-    yield Claim("E7/uniform-pairs", statement, None, Region(1.0, 1.0), measure, theory=1.0)
+    null = Null("E1", lambda table: float(is_stealthy(table.loc["E1"])))
+    yield Claim("E7/uniform-pairs", statement, None, Region(1.0, 1.0), measure, theory=1.0, null=null)
     statement = (
         f"E1 has a slack |c| - |E[y]| of at least 1/2 - 3/2^(n+1) in the mixture; the slack less that, n = {settings.n}"
     )
     measure = lambda table: exactly(table.slack["E1"] - (0.5 - 3 * 2.0 ** -(settings.n + 1)))
-    yield Claim("E1/slack", statement, None, Region(low=-1e-12), measure)
+    null = Null("no correlation", 3 * 2.0 ** -(settings.n + 1) - 0.5)
+    yield Claim("E1/slack", statement, None, Region(low=-1e-12), measure, null=null)
 
 
 def as_sampled(family: str, points: int) -> Claim:
@@ -169,7 +172,8 @@ def as_sampled(family: str, points: int) -> Claim:
         "what the closed forms say; the largest distance in standard deviations"
     )
     measure = lambda table: exactly(table.farthest[family])
-    return Claim(f"{family}/sampled", statement, None, Region(high=FARTHEST), measure)
+    null = Null("a correlation that is off by 0.1", 0.1 * math.sqrt(points))
+    return Claim(f"{family}/sampled", statement, None, Region(high=FARTHEST), measure, null=null)
 
 
 def in_the_square(family: str) -> Claim:
@@ -179,7 +183,8 @@ def in_the_square(family: str) -> Claim:
         f"{'holds' if local else 'fails'}; 1 if so"
     )
     measure = lambda table: exactly((table.reveals[family] != "no", is_local(table, family)) == (reveals, local))
-    return Claim(f"square/{family}", statement, None, Region(1.0, 1.0), measure, theory=1.0)
+    null = Null("another place in the square", 0.0)
+    return Claim(f"square/{family}", statement, None, Region(1.0, 1.0), measure, theory=1.0, null=null)
 
 
 def is_local(table: pd.DataFrame, family: str) -> bool:

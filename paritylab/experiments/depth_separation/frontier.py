@@ -20,7 +20,7 @@ import paritylab as pl
 from ...figures import INKS, panels
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Region
+from ..base import Claim, Null, Region
 from ..drawing import shown
 from ..measures import exactly, largest
 from .shared.baselines import RandomSeparation, falling, last_records
@@ -108,7 +108,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
             "the effort"
         )
         measure = lambda found: exactly(per_decade(along(settings, found, effort), effort))
-        return Claim(f"{effort}/law", statement, None, Region(0.5, 8), measure)
+        return Claim(f"{effort}/law", statement, None, Region(0.5, 8), measure, null=Null("the same n", 0.0))
 
     yield from map(grows, fitted(settings))
     statement = (
@@ -116,7 +116,8 @@ def claims(settings: Settings) -> Iterator[Claim]:
         f"largest n that was tried, {max(settings.pairs)}; the largest n that it learns"
     )
     measure = lambda found: largest(found.reached)
-    yield Claim("end", statement, None, Region(high=float(sorted(settings.pairs)[-2])), measure)
+    null = Null("all that was tried", float(max(settings.pairs)))
+    yield Claim("end", statement, None, Region(high=float(sorted(settings.pairs)[-2])), measure, null=null)
 
 
 def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from ...figures import INKS, one_panel
 from ...sweep import Call, Results
 from ...training.plans import Plan
-from ..base import Claim, Region
+from ..base import Claim, Null, Region
 from ..drawing import dress, shown
 from ..measures import exactly
 from . import depth_two, end_to_end, frontier, layerwise
@@ -102,7 +102,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
             "two on the hard half less that of the 19th of 20 seeds of depth three"
         )
         measure = lambda data: exactly(data.far[data.far.pairs == n].hard_error.min() - data.three.worst[n])
-        return Claim(f"n{n}/gap", statement, None, Region(low=GAP), measure, theory=0.5)
+        return Claim(f"n{n}/gap", statement, None, Region(low=GAP), measure, theory=0.5, null=Null("no gap", 0.0))
 
     yield from map(gap, settings.far)
 

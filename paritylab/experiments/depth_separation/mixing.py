@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from ...circuits import gate_tables, predicted_samples
 from ...figures import ink, one_panel
 from ...sweep import Call
-from ..base import Claim, Region
+from ..base import Claim, Null, Region
 from ..drawing import dress
 from ..measures import exactly
 from .shared.families import alternating, mixture_of
@@ -63,12 +63,13 @@ def at_share(n: int, share: float) -> Claim:
 
 
 def powers(n: int, small: list[float]) -> Iterator[Claim]:
+    null = Null("as many examples for every a", 0.0)
     statement = f"n = {n}: the measured size grows like 1/a^2 for a up to 1/2; the exponent"
     measure = lambda table: power(small, [measured_size(rows_of(table, n, share)) for share in small])
-    yield Claim(f"n{n}/power", statement, None, Region(-2.3, -1.7), measure, theory=-2.0)
+    yield Claim(f"n{n}/power", statement, None, Region(-2.3, -1.7), measure, theory=-2.0, null=null)
     statement = f"n = {n}: the same exponent in the predictions, for alternating gates"
     measure = lambda table: exactly(power(small, [predicted(n, share) for share in small]).value)
-    yield Claim(f"n{n}/predicted-power", statement, None, Region(-2.2, -1.8), measure, theory=-2.0)
+    yield Claim(f"n{n}/predicted-power", statement, None, Region(-2.2, -1.8), measure, theory=-2.0, null=null)
 
 
 def rows_of(table: pd.DataFrame, n: int, share: float) -> pd.DataFrame:

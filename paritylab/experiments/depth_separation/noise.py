@@ -18,7 +18,7 @@ import paritylab as pl
 from ...circuits import gate_tables, predicted_samples
 from ...figures import ink, panels
 from ...sweep import Call
-from ..base import Claim, Region
+from ..base import Claim, Null, Region
 from ..drawing import dress, shown
 from ..measures import exactly
 from .layerwise import without_layers
@@ -68,7 +68,8 @@ def claims(settings: Settings) -> Iterator[Claim]:
     statement = "the measured size grows like (1 - 2 eta)^-2; the exponent of 1 - 2 eta"
     kept = [1 - 2 * rate for rate in settings.rates]
     measure = lambda table: power(kept, [measured_size(table[table.flips == rate]) for rate in settings.rates])
-    yield Claim("gates/power", statement, None, Region(-2.4, -1.6), measure, theory=-2.0)
+    null = Null("as many examples for every rate", 0.0)
+    yield Claim("gates/power", statement, None, Region(-2.4, -1.6), measure, theory=-2.0, null=null)
     yield from (whole(settings.n, rate) for rate in settings.whole)
 
 
@@ -84,7 +85,7 @@ def whole(n: int, rate: float) -> Claim:
         "examples: the median over seeds of the error on the clean uniform half"
     )
     measure = lambda table: exactly(table[table.noise == rate].hard_error.median())
-    return Claim(f"whole/eta{rate:g}", statement, None, Region(high=ERROR), measure)
+    return Claim(f"whole/eta{rate:g}", statement, None, Region(high=ERROR), measure, null=Null("a guess", 0.5))
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:

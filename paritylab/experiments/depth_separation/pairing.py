@@ -29,7 +29,7 @@ from ...circuits import smallest_sample
 from ...distributions.points import growing_sample
 from ...figures import INKS, ink, panels
 from ...sweep import Call
-from ..base import Claim, Measured, Region
+from ..base import Claim, Measured, Null, Region
 from ..drawing import dress, shown
 from ..measures import exactly, proportion
 from .shared.families import mixture_of, random_target
@@ -37,8 +37,8 @@ from .shared.recovery import MULTIPLES, as_predicted, measured_size
 
 LABELS = {"labelled": True, "unlabelled": False}
 NEXT_TERMS = (
-    "The factor is 2.03. The tail of the normal law gives log n to leading order only, and at n = 25 the next terms "
-    "still count."
+    "Unexplained: the factor is 2.03. The tail of the normal law gives log n to leading order only, and at n = 25 the "
+    "next terms may still count."
 )
 CONTROL = 4000
 """Examples of the uniform half alone."""
@@ -125,12 +125,14 @@ def claims(settings: Settings) -> Iterator[Claim]:
         "from n = 25 to 625, with labels"
     )
     factor = lambda table: exactly(predicted(random_target(625, 0), True) / predicted(random_target(25, 0), True))
-    yield Claim("growth", statement, None, Region(1.0, 2.0), factor, explanation=NEXT_TERMS)
+    null = Null("n examples", 25.0)
+    yield Claim("growth", statement, None, Region(1.0, 2.0), factor, explanation=NEXT_TERMS, null=null)
     statement = (
         f"on the uniform half alone {CONTROL:,} labelled examples do not show the pairing (n = 25); the fraction "
         "of pairs found, where chance has 1/25"
     )
-    yield Claim("uniform", statement, None, Region(0.02, 0.08), found_by_chance, theory=1 / 25)
+    null = Null("the easy half, where all are found", 1.0)
+    yield Claim("uniform", statement, None, Region(0.02, 0.08), found_by_chance, theory=1 / 25, null=null)
 
 
 def found(name: str, n: int) -> Claim:

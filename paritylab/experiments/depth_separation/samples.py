@@ -24,7 +24,7 @@ from ...circuits import gate_tables, nested_signals, predicted_samples
 from ...distributions import AbstractDistribution
 from ...figures import INKS, panels
 from ...sweep import Call
-from ..base import Claim, Measured, Region
+from ..base import Claim, Measured, Null, Region
 from ..drawing import dress, shown
 from ..measures import exactly, fraction
 from .shared.families import alternating, mixture_of, random_target, signs_of
@@ -136,21 +136,25 @@ def claims(settings: Settings) -> Iterator[Claim]:
         "power of ten"
     )
     measure = lambda table: exactly(np.log10(table[table.group == "hopeless"].predicted.min()))
-    yield Claim("hopeless/predicted", statement, None, Region(low=9.0), measure)
+    null = Null("E1", float(np.log10(predicted("E1", settings.hopeless))))
+    yield Claim("hopeless/predicted", statement, None, Region(low=9.0), measure, null=null)
     statement = f"the measured sizes span at least {'four' if far else 'three'} decades; as a power of ten"
     measure = lambda table: exactly(np.log10(max(all_sizes(table)) / min(all_sizes(table))))
-    yield Claim("decades", statement, None, Region(low=4.0 if far else 3.0), measure)
+    null = Null("one size for all", 0.0)
+    yield Claim("decades", statement, None, Region(low=4.0 if far else 3.0), measure, null=null)
     statement = "E2 needs about 1/r^2 as many examples; the exponent of r through the measured sizes at the largest n"
     with_r = lambda table, r: measured_size(rows_of(table, f"E2/{r}", settings.subset[-1]))
     measure = lambda table: power(SUBSETS, [with_r(table, r) for r in SUBSETS])
-    yield Claim("E2/power", statement, None, Region(-2.3, -1.7), measure, theory=-2.0)
+    null = Null("one size for every r", 0.0)
+    yield Claim("E2/power", statement, None, Region(-2.3, -1.7), measure, theory=-2.0, null=null)
     first, last = settings.shared[0], settings.shared[-1]
     statement = (
         "E1 needs log n examples: ten times as many gates ask for at most twice as many; the factor from the "
         "smallest n to the largest"
     )
     measure = lambda table: growth(rows_of(table, "E1", first), rows_of(table, "E1", last))
-    yield Claim("E1/growth", statement, None, Region(1.0, 2.0 * np.log10(last / first)), measure)
+    region, null = Region(1.0, 2.0 * np.log10(last / first)), Null("n examples", last / first)
+    yield Claim("E1/growth", statement, None, region, measure, null=null)
 
 
 def at_case(family: str, n: int, trials: int) -> Claim:
@@ -167,7 +171,8 @@ def is_hopeless(which: str, n: int) -> Claim:
         "they do"
     )
     measure = lambda table: fraction(table[table.family == which].recovered)
-    return Claim(f"hopeless/{which}", statement, None, Region(high=0.1), measure, theory=0.0)
+    null = Null("E1", 1.0)
+    return Claim(f"hopeless/{which}", statement, None, Region(high=0.1), measure, theory=0.0, null=null)
 
 
 def growth(small: pd.DataFrame, large: pd.DataFrame) -> Measured:

@@ -44,7 +44,7 @@ from ...statistics import power_law, quantile
 from ...sweep import Call, Results
 from ...training import streamed_perceptron
 from ...training.plans import Plan
-from ..base import Claim, Region
+from ..base import Claim, Null, Region
 from ..drawing import dress
 from ..measures import exactly, largest, share
 from .shared.families import ERROR, mixture_of, random_target
@@ -176,16 +176,18 @@ def claims(settings: Settings) -> Iterator[Claim]:
     statement = "(a) makes at most n (n + 1) updates; the largest share of that"
     used = lambda runs, bound: largest(runs.updates / runs.n.map(bound))
     measure = lambda data: used(data.units("hard-tanh"), lambda n: n * (n + 1))
-    yield Claim("hard-tanh/bound", statement, None, Region(high=1.0), measure)
+    null = Null("points that no threshold separates", np.inf)
+    yield Claim("hard-tanh/bound", statement, None, Region(high=1.0), measure, null=null)
     statement = "(b) makes at most R^2 / gamma^2 updates; the largest share"
     measure = lambda data: used(data.units("relu"), bound_of_ramps)
-    yield Claim("relu/bound", statement, None, Region(high=1.0), measure)
+    yield Claim("relu/bound", statement, None, Region(high=1.0), measure, null=null)
     statement = f"saturating steps are far better than ramps: median updates of (b) over those of (a) at n = {both}"
     measure = lambda data: exactly(updates(data, "relu") / updates(data, "hard-tanh"))
-    yield Claim("steepness", statement, None, Region(low=20.0), measure)
+    yield Claim("steepness", statement, None, Region(low=20.0), measure, null=Null("no difference", 1.0))
     statement = "(a) needs a number of examples between n and n^2; the exponent of n through the medians"
     measure = lambda data: exactly(power_of_medians(data.units("hard-tanh")))
-    yield Claim("hard-tanh/growth", statement, None, Region(0.7, 2.0), measure)
+    null = Null("as many at every n", 0.0)
+    yield Claim("hard-tanh/growth", statement, None, Region(0.7, 2.0), measure, null=null)
     yield from map(one_step, settings.one_step)
     yield from (adam(n, settings.steps) for n in settings.trained)
 
@@ -195,7 +197,8 @@ def one_step(n: int) -> Claim:
         f"(c) learns from about n^2 examples, n = {n}; the least multiple of n^2 tried at which most seeds are at 1%"
     )
     measure = lambda data: exactly(multiple_needed(data.table, n))
-    return Claim(f"one-step/n{n}", statement, None, Region(high=4.0), measure)
+    null = Null("no multiple is enough", np.inf)
+    return Claim(f"one-step/n{n}", statement, None, Region(high=4.0), measure, null=null)
 
 
 def adam(n: int, steps: int) -> Claim:
@@ -204,7 +207,7 @@ def adam(n: int, steps: int) -> Claim:
         f"{steps:,} steps at the best rate"
     )
     measure = lambda data: share(np.isfinite(best(data.times, "adam", n)))
-    return Claim(f"adam/n{n}", statement, None, Region(low=0.5), measure)
+    return Claim(f"adam/n{n}", statement, None, Region(low=0.5), measure, null=Null("a guess", 0.0))
 
 
 def bound_of_ramps(n: float) -> float:

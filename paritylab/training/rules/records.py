@@ -120,6 +120,31 @@ class TopAccuracy(AbstractRecord):
         return jnp.mean(jnp.sum(logits > own, axis=0) < self.best, dtype=jnp.float32)
 
 
+class ClassBits(AbstractRecord):
+    """What a `ScoreNetwork` tells of the class of fresh examples, in bits: log2(classes) less its log loss.
+
+    A uniform guess gives 0; where classes are equally frequent no network gives more than the information that inputs
+    have of them. With `deviation` it is the standard deviation over examples.
+    """
+
+    points: int = eqx.field(static=True, default=1024)
+    deviation: bool = eqx.field(static=True, default=False)
+
+    def __check_init__(self) -> None:
+        check_whole("points", self.points, 1)
+
+    @property
+    def name(self) -> str:
+        return "bits_deviation" if self.deviation else "bits"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        x, _ = snapshot.fresh(self.points)
+        probabilities = jax.nn.log_softmax(snapshot.network.logits(x.T), axis=0)
+        own = jnp.take_along_axis(probabilities, x[:, -1].astype(jnp.int32)[None], axis=0)[0]
+        bits = (own + jnp.log(len(probabilities))) / jnp.log(2)
+        return jnp.std(bits) if self.deviation else jnp.mean(bits)
+
+
 class ValidationError(AbstractRecord):
     """The fraction of mistakes on the whole validation batch."""
 

@@ -46,6 +46,7 @@ RECORDS_UNDER_TEST = {
     "fresh loss": (row(training.FreshLoss, 32), "parity"),
     "fresh error": (row(training.FreshError, 32), "parity"),
     "top accuracy": (row(training.TopAccuracy, 2, 32), "patches"),
+    "class bits": (row(training.ClassBits, 32), "patches"),
     "validation error": (row(training.ValidationError), "parity"),
     "sample error": (row(training.SampleError), "sample"),
     "weights": (row(training.Weights, (0, 3)), "parity"),

@@ -10,7 +10,7 @@ import numpy as np
 
 import paritylab as pl
 
-from ....bounds import gate_product_matrix, integer_network_rank, margin_network_rank, razborov_sherstov_matrix
+from ....bounds import gate_product_matrix, integer_network_rank, razborov_sherstov_matrix
 from ....cube import cube
 
 FUNCTIONS = {"f_1": 1, "f_2": 8, "inner product 3": 3, "inner product 4": 4, "inner product 6": 6}
@@ -38,6 +38,30 @@ def integer_networks(half: int, networks: int) -> list[dict[str, object]]:
         rank = int(np.linalg.matrix_rank(hidden @ chance.standard_normal(width)))
         printed, corrected = 4 * weight * width * half, integer_network_rank(width, half, weight=weight).value
         rows.append({"number": number, "over_printed": rank / printed, "over_corrected": rank / corrected})
+    return rows
+
+
+def tight_networks(half: int, networks: int) -> list[dict[str, object]]:
+    """Networks against Lemma 23, where its printed bound is below the number of rows: the rank over its bounds.
+
+    The inputs from a half take all values that integer weights up to B allow, or nearly (1, 2, ..., B - 1, B, B, ...),
+    and a unit's matrix over these values is triangular, so that its rank is their number.
+    """
+    chance, points = np.random.default_rng(half), np.asarray(cube(half), float)
+    rows: list[dict[str, object]] = []
+    for number in range(networks):
+        weight = int(chance.integers(1, 4))
+        most = (2**half - 1) // (4 * weight * half)
+        width = int(chance.integers(1, min(most, 5) + 1))
+        sizes = np.minimum(np.arange(1, half + 1), weight)
+        drawn = lambda sizes=sizes: chance.permuted(sizes) * chance.choice([-1, 1], half)
+        matrix, signs = np.zeros((2**half, 2**half)), chance.choice([-1.0, 1.0], width)
+        for sign in signs:
+            one = drawn()
+            matrix += sign * np.maximum((points @ one)[:, None] + (points @ one)[None, :] + 1, 0)
+        rank, printed = int(np.linalg.matrix_rank(matrix)), 4 * weight * width * half
+        of = {"over_printed": rank / printed, "over_corrected": rank / (width * (weight * half + 1))}
+        rows.append({"number": number, **of, "full_over_printed": 2**half / printed})
     return rows
 
 
@@ -75,15 +99,37 @@ def theorem12(network: Network, signs: np.ndarray | None = None) -> dict[str, ob
     if margin <= 0:
         return {"margin": margin, "weight": weight}
     pieces = math.ceil(2 * weight * width * (2 * half + 1) / margin)
-    rounded = network.rounded(pieces).matrix()
-    bound = margin_network_rank(width, half, weight=weight, margin=margin).value
+    rounded, coarse = network.rounded(pieces).matrix(), network.rounded(pieces // 4).matrix()
     return {
         "margin": margin,
         "weight": weight,
         "off": float(np.abs(rounded - exact).max() * pieces / (weight * width * (2 * half + 1))),
         "same_signs": bool(np.all(np.sign(rounded) == signs)),
-        "rank_over_bound": float(np.linalg.matrix_rank(rounded) / bound),
+        "same_coarsely": bool(np.all(np.sign(coarse) == signs)),
     }
+
+
+def edge_networks(half: int, units: int) -> list[dict[str, object]]:
+    """Theorem 12 on a network for which its rounding is nearly as bad as can be: a NAND of all bits.
+
+    All units but a constant one are alike and active at all points, and each of their weights is just above a multiple
+    of 4/N, with the N that its margin asks for: all are rounded up by nearly 1/N, and that counts at the one point that
+    should be -1.
+    """
+    rows: list[dict[str, object]] = []
+    for number, quarter in enumerate((400, 500, 700, 1000)):
+        width, pieces = units + 1, 4 * quarter
+        margin = 2 * width * (2 * half + 1) / pieces * (1 + 1e-9)
+        just_above = lambda value, quarter=quarter: math.floor(value * quarter) / quarter + 0.01 / (4 * quarter)
+        slope = just_above(-0.98 / (2 * half))
+        left = np.full((width, half), slope)
+        left[-1] = 0.0
+        biases = np.full(width, just_above(1 - 1 / quarter))
+        biases[-1] = 1.0
+        least = biases[0] + 2 * half * slope  # where all bits are 1
+        outputs = np.append(np.ones(units), -(units * least + margin))
+        rows.append({"number": number, **theorem12(Network(left, left.copy(), biases, outputs))})
+    return rows
 
 
 def random_networks(half: int, networks: int) -> list[dict[str, object]]:

@@ -13,7 +13,7 @@ from jaxtyping import Bool, PRNGKeyArray
 
 import paritylab as pl
 
-from ....circuits import GateTables, audit
+from ....circuits import AbstractPatterns, GateTables, audit
 from ....distributions import AbstractDistribution
 from ....distributions.points import chunks
 from ....targets.gates import by_pattern
@@ -71,7 +71,73 @@ def biased_parity(depth: int, seed: int, means: tuple[float, float] = (0.4, 0.6)
     return problem(circuit, pl.Product(circuit, mean))
 
 
-FAMILIES: dict[str, Callable[[int, int], Problem]] = {"generative": generative, "biased parity": biased_parity}
+BOTH = tuple(name for name in pl.targets.GATES if not name.endswith(("TRUE", "FALSE", "FIRST", "SECOND")))
+"""The gates that depend on both inputs; the paper takes others out of a circuit beforehand."""
+LEAST_SLACK = 0.02
+"""The least Delta of the circuits on which Theorem 2 is tried: a sample's size goes like its inverse square."""
+
+
+def random_product(depth: int, key: int, chance: np.random.Generator) -> tuple[pl.TreeCircuit, pl.Product] | None:
+    """A random circuit of gates that depend on both inputs under a random product distribution; None if constant."""
+    circuit = pl.targets.random_circuit(2**depth, BOTH, key=pl.root_key(key))
+    mean = chance.uniform(-0.8, 0.8, circuit.n)
+    label = float(circuit.gate_means(mean)[0][0])
+    if abs(label) > 1 - 1e-6:
+        return None  # nothing to learn
+    if label < 0:  # E[y] >= 0 without loss of generality
+        tables = np.asarray(circuit.tables).copy()
+        tables[0] *= -1
+        circuit = pl.TreeCircuit(circuit.n, tables)
+    return circuit, pl.Product(circuit, mean)
+
+
+def product_circuit(depth: int, seed: int) -> Problem:
+    """The first random circuit of a seed with the assumptions of Theorem 2 and a Delta that is not too small."""
+    chance = np.random.default_rng(seed)
+    while True:
+        drawn = random_product(depth, int(chance.integers(2**31)), chance)
+        if drawn is not None:
+            found = audit(*drawn)
+            if found.property_1 and found.property_2 and found.slack >= LEAST_SLACK:
+                return problem(*drawn)
+
+
+def razborov_sherstov(depth: int, seed: int) -> Problem:
+    """f_m, of depth 1 + 3 log2 m, under its generative distribution (Corollary 13); the seed is that of a sample."""
+    circuit = pl.targets.razborov_sherstov(2 ** ((depth - 1) // 3))
+    return problem(circuit, pl.distributions.Generative(circuit))
+
+
+FAMILIES: dict[str, Callable[[int, int], Problem]] = {
+    "generative": generative,
+    "biased parity": biased_parity,
+    "product": product_circuit,
+    "razborov-sherstov": razborov_sherstov,
+}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class HeldPatterns(AbstractPatterns):
+    """Patterns of a sample where gates without influence give +1, whatever they learned."""
+
+    patterns: AbstractPatterns
+    matters: Bool[np.ndarray, " gates_of_all_levels"]
+
+    @property
+    def gates(self) -> int:
+        return self.patterns.gates
+
+    def tables(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.patterns.tables()
+
+    def above(self, outputs: np.ndarray) -> "HeldPatterns":
+        here = self.matters[self.gates - 1 : 2 * self.gates - 1]
+        return HeldPatterns(self.patterns.above(np.where(here[:, None], outputs, 1.0)), self.matters)
+
+
+def held(circuit: pl.TreeCircuit, matters: Bool[np.ndarray, " gates"]) -> pl.TreeCircuit:
+    """The circuit with +1 in place of gates without influence."""
+    return pl.TreeCircuit(circuit.n, np.where(matters[:, None, None], np.asarray(circuit.tables), 1.0))
 
 
 def packed_sample(distribution: AbstractDistribution, size: int, seed: int) -> pl.circuits.PackedPatterns:

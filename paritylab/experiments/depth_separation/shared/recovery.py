@@ -17,7 +17,7 @@ import paritylab as pl
 from ....circuits import gate_tables, nested_signals, predicted_samples
 from ....distributions import AbstractDistribution
 from ....statistics import size_for
-from ...base import Claim, Measured, within_factor
+from ...base import Claim, Measured, Null, within_factor
 from ...measures import bootstrap
 from .families import random_target, signs_of
 
@@ -79,4 +79,5 @@ def measured_size(rows: pd.DataFrame) -> float:
 
 def as_predicted(name: str, statement: str, of: Callable[[pd.DataFrame], pd.DataFrame]) -> Claim:
     """The claim that some rows of a table have the size that the sign test predicts."""
-    return Claim(name, statement, None, within_factor(1.0, FACTOR), lambda table: ratio(of(table)), theory=1.0)
+    return Claim(name, statement, None, within_factor(1.0, FACTOR), lambda table: ratio(of(table)), theory=1.0,
+                 null=Null("a sample that is never enough", math.inf))  # fmt: skip
