@@ -96,6 +96,12 @@ def joined(tables: Mapping[str, pa.Table]) -> pa.Table:
     return pa.concat_tables(parts, promote_options="permissive").combine_chunks()
 
 
+def without_empty(table: pa.Table, kept: Container[str] = ()) -> pa.Table:
+    """The table without columns in which nothing stands, but for those that are kept."""
+    full = lambda name: name in kept or table.column(name).null_count < max(1, len(table))
+    return table.select([name for name in table.column_names if full(name)])
+
+
 def table_of(rows: pa.Table) -> pd.DataFrame:
     """Rows for people, without what was recorded on the way."""
     recorded = recorded_in(rows)

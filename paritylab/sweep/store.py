@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 
 from ..documents import DocumentCannotBeWritten, publish, write_whole
 from .leases import AbstractLeases, LeaseLost, leases_in
-from .rows import alike, curves_of, each_run_once, joined, table_of, with_plain_texts
+from .rows import alike, curves_of, each_run_once, joined, table_of, with_plain_texts, without_empty
 from .shards import FORMAT, PARQUET, SUFFIXES, DamagedShard, Shard, encode, inspect, read
 
 Looked = TypeVar("Looked")
@@ -209,6 +209,8 @@ class Store:
         A column that has texts in some shards and numbers in others is text; `paritylab store check` names those.
         """
         tables = self._tables(None if runs is None else set(runs), plain)
+        if runs is not None:  # columns of other runs in merged shards are of no concern
+            tables = {name: without_empty(table) for name, table in tables.items()}
         return _in_order(joined(tables)) if tables else pa.table({"run": pa.array([], pa.string())})
 
     def _tables(self, asked: set[str] | None = None, plain: bool = False) -> dict[str, pa.Table]:

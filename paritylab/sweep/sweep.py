@@ -20,7 +20,7 @@ from ..progress import SweepStatus, sweep_bar
 from ..training.plans import Plan
 from ..training.runs import RESULT_COLUMNS, summarize
 from .executors import given_or_local, places
-from .rows import curves_of, joined, table_of, with_column
+from .rows import curves_of, joined, table_of, with_column, without_empty
 from .schedule import Failure, Job, Scheduler, check_limits, jobs_of
 from .store import Store
 from .workloads import AbstractWorkload, Call, CallWorkload, TrainingWorkload, column, workloads_of
@@ -60,7 +60,7 @@ class Results:
 
     def part(self, label: str, value: str) -> "Results":
         """The runs with this label, without the columns that only others have; for sweeps of several kinds of runs."""
-        return Results(_without_empty(self.arrow.filter(pc.equal(self.arrow.column(label), value))), 0)
+        return Results(_own_columns(self.arrow.filter(pc.equal(self.arrow.column(label), value))), 0)
 
 
 class SweepFailed(RuntimeError):
@@ -174,7 +174,7 @@ class Sweep:
         absent = [work.not_started(found) for work in trained]
         everything = joined({str(place): rows for place, rows in enumerate([everything, *absent])})
         rows, places = _rows_of(known, everything.column("run").to_pylist())
-        table = _without_empty(self._labelled(everything.take(rows), places))
+        table = _own_columns(self._labelled(everything.take(rows), places))
         labels = dict.fromkeys(name for work in trained for name in work.plan.columns if name != "seed")
         return Results(table, self._missing(store), tuple(failures), tuple(labels))
 
@@ -212,9 +212,7 @@ def _labels(work: AbstractWorkload) -> dict[str, np.ndarray]:
     return {name: work.columns[name] for name in dict.fromkeys(name for call in work.calls for name in call.labels)}
 
 
-def _without_empty(table: pa.Table) -> pa.Table:
+def _own_columns(table: pa.Table) -> pa.Table:
     """Columns of other sweeps in the same store are of no concern here. Runs of which none learned have their times."""
-    empty = {name for name in table.column_names if table.column(name).null_count >= max(1, len(table))}
-    if "outcome" in table.column_names and "outcome" not in empty:
-        empty -= {*RESULT_COLUMNS}
-    return table.select([name for name in table.column_names if name not in empty])
+    ended = "outcome" in table.column_names and table.column("outcome").null_count < max(1, len(table))
+    return without_empty(table, RESULT_COLUMNS if ended else ())

@@ -254,3 +254,12 @@ def test_the_check_of_a_store_changes_nothing(store, heard):
     assert {each: each.read_bytes() for each in store.folder.rglob("*") if each.is_file()} == before
     assert (found["files"], found["runs"], found["rows"], len(found["findings"])) == (2, 10, 10, 1)
     assert found["findings"][0]["file"] == path.name
+
+
+def test_runs_of_merged_shards_are_read_without_the_columns_of_others(store):
+    store.add(rows("a", updates=pa.array([[1, 2]])), {"job": "lists"})
+    store.add(rows("b", other=pa.array([1])), {"job": "numbers"})
+    store.compact()
+    store.add(rows("c", updates=pa.array([3])), {"job": "updates as numbers"})
+    found = store.arrow(["b", "c"])
+    assert found.column("run").to_pylist() == ["b", "c"] and found.column("updates").to_pylist() == [None, 3]
