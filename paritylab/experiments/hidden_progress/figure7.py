@@ -102,8 +102,8 @@ def of_sets(known: list[Cell]) -> Iterator[Claim]:
     text += "paper's time is within 1.25 of the next slower rate's, or between the two"
     power = [cell for cell in known if cell.setting in POWER]
     null = Null("the paper's time of the next degree", lambda times: slower(power, times, next_degree(power)).value)
-    printed_times = {cell: cell.t10 for cell in power}
-    yield Claim("slower", text, None, Region(low=0.8), lambda times: slower(power, times, printed_times), null=null)
+    slow_times = {cell: cell.t10 for cell in power}
+    yield Claim("slower", text, None, Region(low=0.8), lambda times: slower(power, times, slow_times), null=null)
 
 
 def of_rate_one(known: list[Cell]) -> Iterator[Claim]:
