@@ -54,10 +54,10 @@ LONGER = 4
 LANES = 16
 """Enough to fill a GPU, and few enough that runs which have learned make room for others."""
 WHY = (
-    "Unexplained: 25 seeds bound a 10th percentile from above alone; at batches of 128 and 1,024 the times themselves are "
-    "shorter than the paper's, by 1.6 to 3.6. With the rate 0.0003 alone they are 40, 70, 174 and 30, 60, 124 steps "
-    "for degrees 2, 3, 4, within a factor of 1.6 but for degree 4 (1.7 and 2.0): the paper may not have tried 0.001, "
-    "and its Transformer may have had another size."
+    "Unexplained: 25 seeds bound a 10th percentile from above alone; at batches of 128 and 1,024 the times themselves "
+    "are shorter than the paper's, by 1.6 to 3.6. With the rate 0.0003 alone they are 40, 70, 174 and 30, 60, 124 "
+    "steps for degrees 2, 3, 4, within a factor of 1.6 but for degree 4 (1.7 and 2.0): the paper may not have tried "
+    "0.001, and its Transformer may have had another size."
 )
 
 

@@ -167,7 +167,7 @@ def read(settings: Settings, results: Results) -> Times:
     return found
 
 
-def printed(cell: Cell, times: Times) -> Float[np.ndarray, "seeds rates"]:
+def printed(cell: Cell, times: Times) -> Float[np.ndarray, "seeds some"]:
     """The times of a cell at the rates that the paper's table contains."""
     return times[cell.name][:, 1:] if cell.setting in WITHOUT_ONE else times[cell.name]
 
