@@ -155,8 +155,8 @@ def plan(settings: Settings) -> Iterator[pl.Plan]:
         )
 
 
-Times = dict[str, Float[np.ndarray, "seeds rates"]]
-"""The convergence times of each cell; infinite where a run did not learn."""
+Times = dict[str, Float[np.ndarray, "_ _"]]
+"""The convergence times of each cell, seeds by rates; infinite where a run did not learn."""
 
 
 def read(settings: Settings, results: Results) -> Times:
@@ -167,7 +167,7 @@ def read(settings: Settings, results: Results) -> Times:
     return found
 
 
-def printed(cell: Cell, times: Times) -> Float[np.ndarray, "seeds some"]:
+def printed(cell: Cell, times: Times) -> Float[np.ndarray, "_ _"]:
     """The times of a cell at the rates that the paper's table contains."""
     return times[cell.name][:, 1:] if cell.setting in WITHOUT_ONE else times[cell.name]
 
