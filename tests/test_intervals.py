@@ -126,6 +126,6 @@ def test_an_exponent_of_best_times_has_the_ends_of_its_times():
     low, high = figure9.scaling_interval(times, 0.95)
     assert low < figure9.scaling(times)[1] < high < 2 * figure9.scaling(times)[1]
     assert figure9.scaling_interval(times[:25], 0.95)[1] == math.inf
-    place = ("i", 3, 32)
+    place = ("i", 3, 32, 128)
     difference = figure9.growth(place, place, {place: times})
     assert difference.value == 0 and difference.interval[0] < 0 < difference.interval[1]

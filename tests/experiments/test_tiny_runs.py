@@ -17,6 +17,7 @@ HERE, GALLERY = Path(__file__).parent, Path(__file__).parents[2] / "docs" / "gal
 
 TINY = {
     "hidden-progress/fig5": {"starts": 1, "seeds": 2, "blocks": (50, 100), "steps": 400},
+    "hidden-progress/fig7-readings": {"seeds": 2, "steps": 50, "cells": 1},
     "hidden-progress/fig12": {"draws": 20, "seeds": 2, "steps": 200},
     "hidden-progress/fig18": {"degrees": (1, 2, 3)},
     "hidden-progress/statements": {
@@ -44,6 +45,10 @@ TINY = {
     },
     "depth-separation/samples": {"trials": 4, "shared": (9,), "subset": (9,), "independent": (9,), "hopeless": 9},
     "depth-separation/mixing": {"trials": 3},
+    "depth-separation/certificates": {
+        "exact": (2, 4, 6), "networks": 3, "trained": ((3, 8, 100),), "seeds": 3, "searched": (2, 3, 4), "tries": 2,
+        "points": 1000, "factor_steps": 5, "integers": 1,
+    },
     "depth-separation/noise": {"trials": 3, "n": 5, "rates": (0.0, 0.1), "seeds": 1, "whole": (0.0, 0.1)},
     "depth-separation/pairing": {"trials": 2, "sizes": (5, 9)},
 }  # fmt: skip
@@ -69,6 +74,7 @@ MEASURED_IN = {
     "hidden-progress/fig17": "test_training_curves.py",
     "hidden-progress/counterexample": "test_widths_and_samples.py",
     "hidden-progress/robust-space": "test_widths_and_samples.py",
+    "hidden-progress/theorem4": "test_theory_runs.py",
     "hidden-progress/proposition5": "test_theory_runs.py",
     "hidden-progress/theorem7": "test_theory_runs.py",
     "hidden-progress/theorem8": "test_theory_runs.py",
@@ -76,6 +82,8 @@ MEASURED_IN = {
     "learning-parities/linear": "test_leaky_parity.py",
     "learning-parities/mnist": "test_mnist.py",
     "learning-parities/separation": "test_leaky_parity.py",
+    "symmetry/fig5": "test_symmetry.py",
+    "symmetry/fig6": "test_symmetry.py",
     "symmetry/beyond": "test_symmetry.py",
     "symmetry/margin": "test_margin_and_ntk.py",
     "boolean-circuits/necessity": "test_boolean_circuits.py",

@@ -127,7 +127,7 @@ def paired(chosen: list[Cell], times: Times, nearer: str, farther: str) -> Measu
 def plot(settings: Settings, times: Times) -> Figures:
     """For each cell the ratio to the paper's time, under each reading."""
     chosen = cells(settings)
-    figure, axis = one_panel(width=7, height=1.2 + 0.2 * len(chosen))
+    figure, axis = one_panel(width=7, height=2.6 + 0.2 * len(chosen))
     for i, reading in enumerate(READINGS):
         ratios = [times[cell.name, reading] / cell.t10 for cell in chosen]
         away = np.sqrt(np.mean([distance(cell, times, reading) ** 2 for cell in chosen]))
@@ -139,6 +139,6 @@ def plot(settings: Settings, times: Times) -> Figures:
     axis.set_yticks(range(len(names)), names, fontsize=7)
     axis.invert_yaxis()
     axis.set(xscale="log", xlabel="ours over the paper's 10th percentile of the time (the paper's on the left)")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.4, -0.35 / (0.2 * len(chosen)) - 0.02), fontsize=8, ncols=2)
+    figure.legend(loc="outside lower center", fontsize=8, ncols=2)
     axis.set_title("Cells of figure 7, drawn at random, in four readings")
     return {"figure7-readings": figure}

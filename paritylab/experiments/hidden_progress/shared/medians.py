@@ -132,7 +132,7 @@ def search_exponent(k: int) -> float:
     """That of exhaustive search between n = 10 and 30, whose time is half of all C(n, k) supports.
 
     >>> round(search_exponent(3), 2)
-    3.2
+    3.21
     """
     return math.log(math.comb(30, k) / math.comb(10, k), 3)
 
