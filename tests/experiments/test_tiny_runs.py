@@ -17,7 +17,7 @@ HERE, GALLERY = Path(__file__).parent, Path(__file__).parents[2] / "docs" / "gal
 
 TINY = {
     "hidden-progress/fig5": {"starts": 1, "seeds": 2, "blocks": (50, 100), "steps": 400},
-    "hidden-progress/fig7-readings": {"seeds": 2, "steps": 50, "largest": 64},
+    "hidden-progress/fig7-readings": {"seeds": 2, "steps": 50},
     "hidden-progress/fig12": {"draws": 20, "seeds": 2, "steps": 200},
     "hidden-progress/fig18": {"degrees": (1, 2, 3)},
     "hidden-progress/statements": {
