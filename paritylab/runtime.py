@@ -7,8 +7,10 @@ on disk between processes. `JAX_COMPILATION_CACHE_DIR` (JAX's own variable) move
 
 import contextlib
 import functools
+import importlib.metadata
 import math
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,6 +131,18 @@ def cores() -> list[int]:
             f"PARITYLAB_CORES is a whole number from 1 to {MOST_CORES}, got {given!r}. Unset it to use all cores."
         )
     return there[: int(given)]
+
+
+def gpus() -> list[int]:
+    """The GPUs that JAX can use, by number. JAX itself is not asked: it would seize them."""
+    wanted = os.environ.get("JAX_PLATFORMS", "")
+    plugin = any("cuda" in entry.name for entry in importlib.metadata.entry_points(group="jax_plugins"))
+    if not plugin or (wanted and "cuda" not in wanted and "gpu" not in wanted):
+        return []
+    if (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
+        return [int(number) for number in visible.split(",") if number.isdigit()]
+    devices = (re.fullmatch(r"nvidia(\d+)", path.name) for path in Path("/dev").glob("nvidia*"))
+    return sorted(int(match[1]) for match in devices if match)
 
 
 @contextlib.contextmanager

@@ -97,6 +97,8 @@ def canonical_each(things: Sequence[Any]) -> Iterator[dict[str, Any]]:
         form = {"type": _qualified(type(thing))}
         for field in dataclasses.fields(thing):
             part = getattr(thing, field.name)
+            if part is None and "unnamed_if_none" in field.metadata:
+                continue  # it came later: what does not have it keeps its name
             if id(part) not in known:
                 known[id(part)] = canonical(part)
             form[field.name] = known[id(part)]

@@ -2,11 +2,9 @@
 
 import contextlib
 import functools
-import importlib.metadata
 import multiprocessing
 import os
 import queue
-import re
 import signal
 import subprocess
 import sys
@@ -19,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..runtime import cores
+from ..runtime import cores, gpus
 from .keeper import Keeper
 from .pickling import pack, unpack
 
@@ -41,8 +39,8 @@ def places() -> list[Place]:
     One worker compiles while another trains, so a large GPU has several. JAX itself is not asked: it
     would seize the GPUs.
     """
-    gpus = [gpu for gpu in _gpus() for _ in range(workers_on(gpu))]
-    return [Place("gpu", gpu) for gpu in gpus] or [Place("cpu", core) for core in cores()]
+    seats = [gpu for gpu in gpus() for _ in range(workers_on(gpu))]
+    return [Place("gpu", gpu) for gpu in seats] or [Place("cpu", core) for core in cores()]
 
 
 @functools.cache
@@ -54,17 +52,6 @@ def workers_on(gpu: int) -> int:
     except (OSError, subprocess.SubprocessError):
         return 1
     return min(MOST_ON_A_GPU, max(1, int(told) // MEMORY_OF_ONE)) if told.isdigit() else 1
-
-
-def _gpus() -> list[int]:
-    wanted = os.environ.get("JAX_PLATFORMS", "")
-    plugin = any("cuda" in entry.name for entry in importlib.metadata.entry_points(group="jax_plugins"))
-    if not plugin or (wanted and "cuda" not in wanted and "gpu" not in wanted):
-        return []
-    if (visible := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
-        return [int(number) for number in visible.split(",") if number.isdigit()]
-    devices = (re.fullmatch(r"nvidia(\d+)", path.name) for path in Path("/dev").glob("nvidia*"))
-    return sorted(int(match[1]) for match in devices if match)
 
 
 class WorkerLost(BrokenExecutor):

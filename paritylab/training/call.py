@@ -57,6 +57,7 @@ def plan(
     keep: bool = False,
     float64: bool = False,
     lanes: int | None = None,
+    fused: bool = True,
     labels: Mapping[str, Any] | None = None,
     race: float | None = None,
     watch: Callable[[Status], None] | bool | None = None,
@@ -85,6 +86,8 @@ def plan(
     - `float64`: train in double precision.
     - `lanes`: how many runs one compiled program trains side by side; chosen for the shape if not given,
       thousands on a GPU: where runs are few and large, name their number.
+    - `fused`: on a GPU, train by a kernel that keeps weights in registers where one covers the runs (`Plan.way` says
+      which way they go, docs/performance.md what is covered).
     - `labels`: further columns of the table, for people: a name and the value that all runs have there.
     - `race`: a quantile, say 0.1. The rates and decays run against each other, and one of which it is
       sure that another has a smaller quantile of its times is given up: its runs end as `raced_out`.
@@ -113,7 +116,7 @@ def plan(
     target_seed = seed if seeding.target is None else checked_seeds(seeding.target, "Seeds.target", len(seed))
     data_seed = seed if seeding.data is None else checked_seeds(seeding.data, "Seeds.data", len(seed))
     check_once(seed, target_seed, data_seed)
-    check_switches(race, watch, keep=keep, float64=float64)
+    check_switches(race, watch, keep=keep, float64=float64, fused=fused)
     if recording.every is not None and not recording.records:
         raise ValueError(f"There is nothing to record every {recording.every} steps. Name records, or leave it out.")
 
@@ -156,7 +159,7 @@ def plan(
         made = dataclasses.replace(made, race=np.zeros(len(made), int), shares=(race,))
     check_labels(task, target_seed)
     cells[0].rule  # noqa: B018 (wrong sizes are said here, not when it runs)
-    return made
+    return made.fused() if fused else made
 
 
 def _at_once(make: Callable[Settings, Plan]) -> Callable[Settings, Runs]:

@@ -24,6 +24,10 @@ from ..networks.base import Recipe
 from ..progress import Status
 from ..runtime import cores, memory, precision
 from .engine.lanes import Program
+from .fused.coverage import NotCovered, kernel_for
+from .fused.descent import FusedDescent
+from .fused.kernels import VERSION, Kernel
+from .fused.launching import kernels_run_here
 from .host.early_stopping import Races
 from .host.footprint import Footprint, footprint
 from .host.sizing import bytes_of_a_step, choose_block, choose_lanes, choose_unrolled
@@ -65,6 +69,8 @@ class Cell:
     keep: bool
     float64: bool
     lanes: int | None
+    kernel: int | None = dataclasses.field(default=None, metadata={"unnamed_if_none": True})
+    """The version of the fused kernels, where they train the runs; it is part of their names."""
 
     def __getstate__(self) -> dict[str, Any]:
         return _fields(self)
@@ -91,6 +97,11 @@ class Cell:
                 self.problem, batch=self.batch, validation=self.validation, sample=sample, float64=self.float64
             )
 
+    @functools.cached_property
+    def fused_kernel(self) -> Kernel | None:
+        """The kernel that trains the runs."""
+        return None if self.kernel is None else kernel_for(self.rule, self.problem)
+
     @property
     def record_plan(self) -> RecordPlan | None:
         return RecordPlan(self.records, self.record_every or self.every) if self.records else None
@@ -112,6 +123,7 @@ class Cell:
             self.record_plan,
             self.keep,
             self.lanes,
+            self.kernel,
             tuple(np.shape(number) for number in leaves),
             tuple(hashlib.sha256(array.tobytes()).hexdigest() for array in data),
         )
@@ -253,13 +265,18 @@ class Plan:
         rows, common = _stack(self.take(np.array([0])))
         own = tuple(row[0] for row in rows)
         one = Program(cell.rule, 1, cell.every, cell.shared).whole(own, common)
+        kernel, rule = cell.fused_kernel, cell.rule
         with precision(cell.float64):
-            lanes = cell.lanes or choose_lanes(cell.rule, one, platform)
-            # Records are kept at steps that a longer block would pass over.
-            block = 1 if records else choose_block(cell.rule, one, lanes, cell.every, platform)
-            unrolled = choose_unrolled(cell.rule, one, cell.every, platform)
-            step_bytes = bytes_of_a_step(cell.rule, one)
-        program = Program(cell.rule, lanes, cell.every, cell.shared, records, cell.keep, block, unrolled)
+            step_bytes = bytes_of_a_step(rule, one)
+            if kernel is None:
+                lanes = cell.lanes or choose_lanes(rule, one, platform)
+                block = choose_block(rule, one, lanes, cell.every, platform)
+                unrolled = choose_unrolled(rule, one, cell.every, platform)
+            else:
+                rule, lanes, unrolled = FusedDescent.by(rule, kernel), cell.lanes or kernel.lanes, 1
+                block = kernel.rounds_of_block(lanes, cell.every)
+        block = 1 if records else block  # records are kept at steps that a longer block would pass over
+        program = Program(rule, lanes, cell.every, cell.shared, records, cell.keep, block, unrolled)
         return Size(lanes, step_bytes, program, own, common)
 
     def footprint(self, platform: str, runs: int | None = None) -> Footprint:
@@ -270,6 +287,29 @@ class Plan:
         count = len(self) if runs is None else min(runs, len(self))
         with precision(self.cells[0].float64):
             return footprint(size.program, size.own, size.common, count, rows, size.step_bytes, len(cores()))
+
+    @property
+    def way(self) -> str:
+        """What trains the runs, for people: a fused kernel, or the general engine and why."""
+        cell = self.cells[0]
+        if cell.fused_kernel is not None:
+            return f"a fused kernel ({cell.fused_kernel.layout}, version {cell.kernel})"
+        try:
+            kernel_for(cell.rule, cell.problem)
+        except NotCovered as why:
+            return f"the general engine, because {why}"
+        return "the general engine, because fused kernels are off or there is no GPU for them"
+
+    def fused(self) -> "Plan":
+        """The same runs, trained by a fused kernel where one covers them and this machine has a GPU for it."""
+        cell = self.cells[0]
+        try:
+            kernel_for(cell.rule, cell.problem)
+        except NotCovered:
+            return self
+        if not kernels_run_here():
+            return self
+        return dataclasses.replace(self, cells=tuple(dataclasses.replace(each, kernel=VERSION) for each in self.cells))
 
     def run(self) -> Runs:
         """Trains all runs. Ctrl-C ends it early and keeps what is finished."""

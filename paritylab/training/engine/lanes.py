@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree, UInt32
 
 from ...cube import root_key
-from ..rules.base import AbstractRule
+from ..rules.base import AbstractBlockRule, AbstractRule
 from ..rules.leaves import Leaves
 from ..rules.records import RecordPlan
 
@@ -46,6 +46,8 @@ class Program:
     @property
     def few(self) -> int:
         """Lanes are filled in groups of this size, once as many are free."""
+        if isinstance(self.rule, AbstractBlockRule):
+            return max(1, self.lanes // 16)  # a block is long, and more runs end in it
         return max(1, self.lanes // (8 if self.block == 1 else 64))
 
     def together(self, level: int) -> int:

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, PRNGKeyArray, PyTree
 
-from ..rules.base import AbstractRoundRule
+from ..rules.base import AbstractBlockRule, AbstractRoundRule
 from ..rules.leaves import Leaves
 from ..rules.outcomes import Outcome
 from .lanes import Carry, Lanes, Log, Program, SlotResults, Slots, choose, data_key, init_key, put, take
@@ -108,7 +108,11 @@ def _block(program: Program, carry: Carry, slots: Slots) -> Carry:
     """`block` rounds, then full validation of the lanes that seem to have ended, and bookkeeping."""
     slot = carry.lanes.slot
     orders = Orders(take(slots.own, slot), slots.limit[slot], jax.vmap(data_key)(slots.data_seed[slot]))
-    lanes, seen = (_one_round if program.block == 1 else _many_rounds)(program, carry.lanes, orders, slots.common)
+    if isinstance(program.rule, AbstractBlockRule):
+        rounds = _rounds_at_once
+    else:
+        rounds = _one_round if program.block == 1 else _many_rounds
+    lanes, seen = rounds(program, carry.lanes, orders, slots.common)
     taken = slot < program.slots
     outcome, statistics, memory = close_look(
         program, lanes, orders.own, slots.common, seen, taken & (lanes.step >= orders.limit)
@@ -149,6 +153,16 @@ def _many_rounds(program: Program, lanes: Lanes, orders: Orders, common: Leaves)
         return lanes, quick_look(program, lanes, orders.own, common)
 
     return jax.lax.fori_loop(0, program.block, one, (lanes, nothing_seen(program, lanes, orders.own, common)))
+
+
+def _rounds_at_once(program: Program, lanes: Lanes, orders: Orders, common: Leaves) -> tuple[Lanes, Seen]:
+    rule, whole = program.rule, lambda own: program.whole(own, common)
+    assert isinstance(rule, AbstractBlockRule)
+    taken, rounds, every = lanes.slot < program.slots, program.block, program.every
+    state, memory, step, outcome, statistics = rule.block(
+        lanes.state, lanes.memory, orders.key, lanes.step, orders.limit, taken, rounds, every, orders.own, whole
+    )
+    return lanes._replace(step=step, state=state, memory=memory), Seen(outcome, statistics)
 
 
 def _steps(

@@ -61,3 +61,27 @@ class AbstractRoundRule(AbstractRule):
 
         `own` are the leaves of each lane, a row each, and `whole` completes those of one lane.
         """
+
+
+class AbstractBlockRule(AbstractRule):
+    """A rule that takes a whole block of rounds at once, validation on the first levels included."""
+
+    @abc.abstractmethod
+    def block(
+        self,
+        state: Any,
+        memory: Any,
+        key: Key[Array, " lanes"],
+        step: Int[Array, " lanes"],
+        limit: Int[Array, " lanes"],
+        on: Bool[Array, " lanes"],
+        rounds: int,
+        every: int,
+        own: Leaves,
+        whole: Callable[[Leaves], Leaves],
+    ) -> tuple[Any, Any, Int[Array, " lanes"], Int[Array, " lanes"], Any]:
+        """The states and memories after `rounds` rounds of `every` steps, and how far each lane has come.
+
+        A lane halts after a round in which it seems to have ended, or that brings it to its limit. With its step come
+        what it seems to have come to and the statistics that say so, as `ended` and `measure` give them.
+        """

@@ -47,7 +47,7 @@ class Witnesses(NamedTuple):
 
 
 def first_witnesses(draw: Draw) -> Witnesses:
-    x, y = _points(draw, FIRST_DRAW)
+    x, y = points_of_validation(draw, FIRST_DRAW)
     return Witnesses(x[:WITNESSES], y[:WITNESSES])
 
 
@@ -73,12 +73,12 @@ def validate(
         nothing = jnp.zeros((), jnp.int32)
         return Validation(nothing + 1, nothing, jnp.array(True)), witnesses
     count = SECOND_LEVEL if name == "second level" else validation
-    x, y = _points(draw, count)
+    x, y = points_of_validation(draw, count)
     values = outputs(network, x)
     return _verdict(values, y, count), _hardest(x, y, values, count)
 
 
-def _points(draw: Draw, count: int) -> Examples:
+def points_of_validation(draw: Draw, count: int) -> Examples:
     """The first `count` points of the validation batch, or up to a block more."""
     key = jr.fold_in(root_key(0), VALIDATION_STREAM)
     first = min(FIRST_DRAW, count)

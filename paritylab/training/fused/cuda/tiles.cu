@@ -1,0 +1,462 @@
+// Batches of 16 examples and more: products on tensor cores, weights in registers as accumulators.
+//
+// Inputs are +-1, which bfloat16 holds exactly; a float32 number is the sum of three bfloat16 parts, so three products
+// of bfloat16 give the product of float32, accumulated in float32. The accumulators of m16n8k16 lie in registers as its
+// left factor wants them, so that weights become factors, and slopes of units too, without leaving their thread.
+//
+// A run has WARPS warps, each with TILES tiles of 16 units. Each step's inputs are laid out once, in shared memory, in
+// the order in which threads take them as factors: coordinates by examples for the outputs, examples by coordinates
+// for the gradient. While one step is taken, the next one is laid out.
+
+#include "threefry.cuh"
+#include "examples.cuh"
+#include "functions.cuh"
+#include "validation.cuh"
+
+#define THREADS (32 * WARPS)
+#define RUNS (BLOCK / THREADS)
+#define PADDED ((BATCH + 15) / 16 * 16)  // examples
+#define FORWARD_TILES (PADDED / 8)       // of 8 examples
+#define BATCH_TILES (PADDED / 16)        // of 16 examples
+#define INPUT_TILES ((N + 15) / 16)      // of 16 coordinates
+#define COLUMNS (2 * INPUT_TILES)        // tiles of 8 coordinates
+#define BUFFERS (WARPS == 1 ? 1 : 3)     // a slow warp may still read what the last step laid out
+#define SPAN (ITEMS >= THREADS ? 1 : THREADS / ITEMS < 10 ? THREADS / ITEMS : 10)  // steps whose words are drawn together
+#define KEEP (TILES * FORWARD_TILES <= 16)  // sums of units stay in registers; else they are computed again
+#define GROUP 16                            // validation points that are tried together
+
+#if WARPS == 1
+#define SYNCHRONIZE() __syncwarp()
+#else
+#define SYNCHRONIZE() __syncthreads()
+#endif
+
+struct Factor {
+  u32 low, high;  // two pairs of bfloat16
+};
+
+struct Step {
+  Factor forward[INPUT_TILES * FORWARD_TILES][32], backward[BATCH_TILES * COLUMNS][32];
+  float labels[PADDED];
+};
+
+struct __align__(16) Shared {
+  u32 words[SPAN * ITEMS + (PADDED - BATCH + 2) * WORDS + 2];  // what fills the batch up reads a little further
+  Step steps[BUFFERS];
+  Factor tried[INPUT_TILES * GROUP / 8][32];
+  float sums[2][WARPS][PADDED];
+  Witnesses witnesses;
+};
+static_assert(RUNS * sizeof(Shared) == SHARED_BYTES, "asked for at the launch");
+
+#if EMULATED
+__device__ void multiply_add(float (&sum)[4], const u32 (&left)[4], Factor right);
+#else
+__device__ __forceinline__ void multiply_add(float (&sum)[4], const u32 (&left)[4], Factor right) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right.low), "r"(right.high));
+}
+#endif
+
+// Two numbers rounded to bfloat16, the first in the low half.
+__device__ __forceinline__ u32 rounded(float first, float second) {
+#if EMULATED
+  return bfloat16_bits(first) | bfloat16_bits(second) << 16;
+#else
+  u32 both;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+  return both;
+#endif
+}
+
+#define PARTS 3
+
+// Two numbers as sums of three bfloat16 parts each.
+__device__ __forceinline__ void split(float first, float second, u32 &high, u32 &middle, u32 &low) {
+  high = rounded(first, second);
+  first -= __uint_as_float(high << 16), second -= __uint_as_float(high & 0xffff0000u);
+  middle = rounded(first, second);
+  first -= __uint_as_float(middle << 16), second -= __uint_as_float(middle & 0xffff0000u);
+  low = rounded(first, second);
+}
+
+// A 16 x 16 tile, from two accumulators of 16 x 8, as left factor in parts.
+struct LeftFactor {
+  u32 part[PARTS][4];
+};
+
+__device__ __forceinline__ LeftFactor left_factor(const float (&first)[4], const float (&second)[4]) {
+  LeftFactor left;
+  split(first[0], first[1], left.part[0][0], left.part[1][0], left.part[2][0]);
+  split(first[2], first[3], left.part[0][1], left.part[1][1], left.part[2][1]);
+  split(second[0], second[1], left.part[0][2], left.part[1][2], left.part[2][2]);
+  split(second[2], second[3], left.part[0][3], left.part[1][3], left.part[2][3]);
+  return left;
+}
+
+__device__ __forceinline__ void multiply_add(float (&sum)[4], const LeftFactor &left, Factor right) {
+#pragma unroll
+  for (int part = PARTS - 1; part >= 0; --part) multiply_add(sum, left.part[part], right);
+}
+
+// +-1 for two bits, as a pair of bfloat16; 0 for what lies outside.
+__device__ __forceinline__ u32 signs(u32 first, u32 second, bool first_inside, bool second_inside) {
+  return (first_inside ? 0x3f80u | (first & 1) << 15 : 0) | (second_inside ? 0x3f800000u | second << 31 : 0);
+}
+
+// The bits of an example from coordinate `first` on.
+__device__ __forceinline__ u32 bits_from(const u32 *words, int b, int first) {
+#if UNIFORM_INPUTS
+  const int bit = b * N + first;
+  return __funnelshift_r(words[bit / 32], words[bit / 32 + 1], bit % 32);
+#else
+  return words[b * WORDS + first / 32] >> first % 32;  // `first` is a multiple of 8
+#endif
+}
+
+__device__ __forceinline__ Factor pairs(u32 bits, int first) {
+  const int i = 2 * (threadIdx.x % 4);
+  return Factor{signs(bits >> i, bits >> (i + 1), first + i < N, first + i + 1 < N),
+                signs(bits >> (i + 8), bits >> (i + 9), first + i + 8 < N, first + i + 9 < N)};
+}
+
+// Inputs and labels of a step, laid out by all warps of the run.
+__device__ __forceinline__ void lay_out(Step &to, const u32 *words, const TARGET_TYPE *target, int warp) {
+  const int lane = threadIdx.x % 32;
+  for (int tile = warp; tile < INPUT_TILES * FORWARD_TILES; tile += WARPS) {
+    const int first = tile / FORWARD_TILES * 16, b = tile % FORWARD_TILES * 8 + lane / 4;
+    to.forward[tile][lane] = pairs(bits_from(words, b, first), first);
+  }
+  for (int tile = warp; tile < BATCH_TILES * COLUMNS; tile += WARPS) {
+    const int b = tile / COLUMNS * 16 + lane % 4 * 2, j = tile % COLUMNS * 8 + lane / 4;
+    const int from = j / 8 * 8, by = j % 8;
+    const u32 low = signs(bits_from(words, b, from) >> by, bits_from(words, b + 1, from) >> by, j < N, j < N);
+    const u32 high = signs(bits_from(words, b + 8, from) >> by, bits_from(words, b + 9, from) >> by, j < N, j < N);
+    to.backward[tile][lane] = Factor{low, high};
+  }
+  for (int b = warp * 32 + lane; b < BATCH; b += THREADS)
+    to.labels[b] = flipped(label(example(words, b), target), words, b);
+}
+
+struct Network {
+  float weight[TILES][COLUMNS][4];  // rows lane / 4 and lane / 4 + 8, columns 2 * (lane % 4) and the next
+  float bias[TILES][2], output[TILES][2], constant;
+  int k;
+};
+
+__device__ __forceinline__ int unit_of(int warp, int tile, int half) {
+  return (warp * TILES + tile) * 16 + half * 8 + threadIdx.x % 32 / 4;
+}
+
+struct Units {
+  LeftFactor left[INPUT_TILES];
+};
+
+__device__ __forceinline__ Units factors_of(const Network &net, int tile) {
+  Units units;
+#pragma unroll
+  for (int i = 0; i < INPUT_TILES; ++i) units.left[i] = left_factor(net.weight[tile][2 * i], net.weight[tile][2 * i + 1]);
+  return units;
+}
+
+// The sums of a tile of units on eight examples; `inputs` has its tiles `stride` apart.
+__device__ __forceinline__ void preactivations(float (&z)[4], const Units &units, const Network &net, int tile,
+                                               const Factor (*inputs)[32], int stride) {
+  z[0] = z[1] = net.bias[tile][0], z[2] = z[3] = net.bias[tile][1];
+#pragma unroll
+  for (int i = 0; i < INPUT_TILES; ++i) multiply_add(z, units.left[i], inputs[i * stride][threadIdx.x % 32]);
+}
+
+// Adds a tile's part of the outputs on two examples.
+__device__ __forceinline__ void add_outputs(float (&sums)[2], const float (&z)[4], const Network &net, int tile) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) sums[i % 2] = fmaf(net.output[tile][i / 2], activation(z[i], net.k), sums[i % 2]);
+}
+
+// Each warp's part of the outputs, to shared memory.
+template <int COUNT>
+__device__ __forceinline__ void share_outputs(float (&sums)[COUNT][2], float *to) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int t = 0; t < COUNT; ++t)
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+#pragma unroll
+      for (int by = 4; by < 32; by *= 2) sums[t][i] += __shfl_xor_sync(~0u, sums[t][i], by);
+      if (lane < 4) to[t * 8 + lane * 2 + i] = sums[t][i];
+    }
+}
+
+__device__ __forceinline__ float output_of(const float (&sums)[WARPS][PADDED], int b, float constant) {
+  float total = 0;
+#pragma unroll
+  for (int w = 0; w < WARPS; ++w) total += sums[w][b];
+  return total + constant;
+}
+
+struct Pace {
+  float rate[ARRAYS], shrink[ARRAYS];
+};
+
+__device__ __forceinline__ float moved(float weight, float gradient, float rate, float shrink) {
+#if DECAY
+  return weight + (-rate * gradient - shrink * weight);
+#else
+  return fmaf(-rate, gradient, weight);
+#endif
+}
+
+__device__ __forceinline__ float over_columns(float value) {
+  value += __shfl_xor_sync(~0u, value, 1);
+  return value + __shfl_xor_sync(~0u, value, 2);
+}
+
+// The gradient of a tile of units, and its step. `slopes` are those of the loss, by pairs of examples.
+__device__ __forceinline__ void move_tile(Network &net, const Pace &pace, const Step &at, int warp, int tile,
+                                          const float (&slopes)[FORWARD_TILES][2], const float (*kept)[4]) {
+  float gradient[COLUMNS][4], bias_gradient[2] = {0, 0}, output_gradient[2] = {0, 0};
+#pragma unroll
+  for (int c = 0; c < COLUMNS; ++c) gradient[c][0] = gradient[c][1] = gradient[c][2] = gradient[c][3] = 0;
+#if !KEEP
+  const Units units = factors_of(net, tile);
+#endif
+#if KEEP
+#pragma unroll
+#else
+#pragma unroll 1
+#endif
+  for (int t = 0; t < BATCH_TILES; ++t) {
+    float g[2][4];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float z[4];
+#if KEEP
+#pragma unroll
+      for (int i = 0; i < 4; ++i) z[i] = kept[2 * t + half][i];
+#else
+      preactivations(z, units, net, tile, at.forward + 2 * t + half, FORWARD_TILES);
+#endif
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float slope = slopes[2 * t + half][i % 2];
+        g[half][i] = slope * net.output[tile][i / 2] * activation_slope(z[i], net.k);
+        output_gradient[i / 2] = fmaf(slope, activation(z[i], net.k), output_gradient[i / 2]);
+        bias_gradient[i / 2] += g[half][i];
+      }
+    }
+    const LeftFactor left = left_factor(g[0], g[1]);
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) multiply_add(gradient[c], left, at.backward[t * COLUMNS + c][threadIdx.x % 32]);
+  }
+#pragma unroll
+  for (int c = 0; c < COLUMNS; ++c)
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      net.weight[tile][c][i] = moved(net.weight[tile][c][i], gradient[c][i], pace.rate[0], pace.shrink[0]);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const float db = over_columns(bias_gradient[half]), da = over_columns(output_gradient[half]);
+    if (unit_of(warp, tile, half) >= UNITS) continue;  // what fills a tile up stays 0
+    net.bias[tile][half] = moved(net.bias[tile][half], db, pace.rate[1], pace.shrink[1]);
+    net.output[tile][half] = moved(net.output[tile][half], da, pace.rate[2], pace.shrink[2]);
+  }
+}
+
+// One step of gradient descent, and the layout of the next if it comes.
+__device__ __forceinline__ void step(Network &net, const Pace &pace, Shared &shared, int buffer, int turn, float margin,
+                                     int warp, const u32 *next, const TARGET_TYPE *target) {
+  const int lane = threadIdx.x % 32;
+  const Step &at = shared.steps[buffer];
+  float sums[FORWARD_TILES][2], kept[KEEP ? TILES : 1][KEEP ? FORWARD_TILES : 1][4];
+#pragma unroll
+  for (int t = 0; t < FORWARD_TILES; ++t) sums[t][0] = sums[t][1] = 0;
+#pragma unroll
+  for (int tile = 0; tile < TILES; ++tile) {
+    const Units units = factors_of(net, tile);
+#pragma unroll
+    for (int t = 0; t < FORWARD_TILES; ++t) {
+      float z[4];
+      preactivations(z, units, net, tile, at.forward + t, FORWARD_TILES);
+      add_outputs(sums[t], z, net, tile);
+#if KEEP
+#pragma unroll
+      for (int i = 0; i < 4; ++i) kept[tile][t][i] = z[i];
+#endif
+    }
+  }
+  share_outputs(sums, shared.sums[turn][warp]);
+#if WARPS > 1
+  if (next) lay_out(shared.steps[(buffer + 1) % BUFFERS], next, target, warp);
+#endif
+  SYNCHRONIZE();
+
+  float mine[(PADDED + 31) / 32], constant_gradient = 0;
+#pragma unroll
+  for (int i = 0; i < (PADDED + 31) / 32; ++i) {
+    const int b = 32 * i + lane;
+    mine[i] = b < BATCH ? loss_slope(at.labels[b], output_of(shared.sums[turn], b, net.constant), margin) / BATCH : 0.0f;
+    constant_gradient += mine[i];
+  }
+  float slopes[FORWARD_TILES][2];
+#pragma unroll
+  for (int t = 0; t < FORWARD_TILES; ++t)
+#pragma unroll
+    for (int i = 0; i < 2; ++i) slopes[t][i] = __shfl_sync(~0u, mine[t / 4], t % 4 * 8 + lane % 4 * 2 + i);
+#pragma unroll
+  for (int by = 1; by < 32; by *= 2) constant_gradient += __shfl_xor_sync(~0u, constant_gradient, by);
+#pragma unroll
+  for (int tile = 0; tile < TILES; ++tile) move_tile(net, pace, at, warp, tile, slopes, kept[KEEP ? tile : 0]);
+  net.constant = moved(net.constant, constant_gradient, pace.rate[3], pace.shrink[3]);
+#if WARPS == 1
+  __syncwarp();
+  if (next) lay_out(shared.steps[0], next, target, warp);
+  __syncwarp();
+#endif
+}
+
+// The outputs on 16 points, one for each of the first lanes; `x` is that lane's point.
+__device__ __forceinline__ float outputs_on(const Point &x, const Network &net, Shared &shared, int warp, int turn) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int q = 0; q < INPUT_TILES; ++q)
+#pragma unroll
+    for (int t = 0; t < GROUP / 8; ++t) {
+      const u32 bits = __shfl_sync(~0u, x.word[q / 2], t * 8 + lane / 4) >> (q % 2 * 16);
+      if (warp == 0) shared.tried[q * (GROUP / 8) + t][lane] = pairs(bits, 16 * q);
+    }
+  SYNCHRONIZE();
+  float sums[GROUP / 8][2];
+#pragma unroll
+  for (int t = 0; t < GROUP / 8; ++t) sums[t][0] = sums[t][1] = 0;
+#pragma unroll
+  for (int tile = 0; tile < TILES; ++tile) {
+    const Units units = factors_of(net, tile);
+#pragma unroll
+    for (int t = 0; t < GROUP / 8; ++t) {
+      float z[4];
+      preactivations(z, units, net, tile, shared.tried + t, GROUP / 8);
+      add_outputs(sums[t], z, net, tile);
+    }
+  }
+  share_outputs(sums, shared.sums[turn][warp]);
+  SYNCHRONIZE();
+  return output_of(shared.sums[turn], lane % GROUP, net.constant);
+}
+
+// The outcome that a run's witnesses and the first validation points show.
+__device__ __forceinline__ int tried(const Network &net, const TARGET_TYPE *target, const u32 *points, Shared &shared,
+                                     int warp, int &start, int &turn) {
+  const int lane = threadIdx.x % 32, i = lane % GROUP;
+  float value = outputs_on(witness(shared.witnesses, i), net, shared, warp, turn);
+  turn ^= 1;
+  if (__any_sync(~0u, !is_finite(value))) return DIVERGED;
+  if (__any_sync(~0u, !(witness_label(shared.witnesses, i) * value > 0))) return RUNNING;
+  for (int first = 0; first < POINTS; first += GROUP) {
+    const bool inside = first + i < POINTS;
+    const Point x = point_at(points, inside ? first + i : 0);
+    const float y = label(x, target);
+    value = outputs_on(x, net, shared, warp, turn);
+    turn ^= 1;
+    if (__any_sync(~0u, inside && !is_finite(value))) return DIVERGED;
+    const u32 wrong = __ballot_sync(~0u, inside && !(y * value > 0));
+    if (!wrong) continue;
+    SYNCHRONIZE();
+    start = (start + 1) % WITNESSES;
+    if (warp == 0 && lane == __ffs(wrong) - 1) replace(shared.witnesses, start, x, y);
+    SYNCHRONIZE();
+    return RUNNING;
+  }
+  return LEARNED;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  Shared &shared = ((Shared *)bytes)[threadIdx.x / THREADS];
+  const int run = blockIdx.x * RUNS + threadIdx.x / THREADS, at = run;
+  if (run >= LANES || !taken[at] || step_count[at] >= limit[at]) return;  // a warp, or a block, as a whole
+  const int lane = threadIdx.x % 32, warp = threadIdx.x % THREADS / 32;
+
+  Network net;
+#pragma unroll
+  for (int tile = 0; tile < TILES; ++tile) {
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int unit = unit_of(warp, tile, i / 2), j = c * 8 + lane % 4 * 2 + i % 2;
+        net.weight[tile][c][i] = unit < UNITS && j < N ? weight[((size_t)at * UNITS + unit) * N + j] : 0.0f;
+      }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int unit = unit_of(warp, tile, half);
+      net.bias[tile][half] = unit < UNITS ? bias[(size_t)at * UNITS + unit] : 0.0f;
+      net.output[tile][half] = unit < UNITS ? output[(size_t)at * UNITS + unit] : 0.0f;
+    }
+  }
+  net.constant = constant[at];
+  net.k = DEGREE(at);
+  Pace pace;
+#pragma unroll
+  for (int i = 0; i < ARRAYS; ++i) {
+    pace.rate[i] = numbers[at * NUMBERS + i];
+    pace.shrink[i] = numbers[at * NUMBERS + ARRAYS + i];
+  }
+  const float margin = numbers[at * NUMBERS + 2 * ARRAYS], flips = numbers[at * NUMBERS + 2 * ARRAYS + 1];
+  const TARGET_TYPE *own_target = target + (size_t)at * TARGET_SIZE;
+  const float *own_up = up + (size_t)at * UP_SIZE;
+  const Key data = Key{key[2 * at], key[2 * at + 1]};
+  if (warp == 0 && lane == 0) {
+    shared.witnesses.signs = 0;
+    for (int i = 0; i < WITNESSES; ++i)
+      replace(shared.witnesses, i, point_at(witnesses + (size_t)at * WITNESSES * WORDS, i), witness_labels[at * WITNESSES + i]);
+  }
+
+  const int first = step_count[at], last = ROUNDS * EVERY;
+  int now = first, seen = RUNNING, start = 0, turn = 0;
+  auto draw = [&](int from) {  // the words of SPAN steps
+    for (int item = warp * 32 + lane; item < SPAN * ITEMS; item += THREADS)
+      shared.words[item] = drawn(folded(data, first + from + item / ITEMS), item % ITEMS, own_up, flips);
+    SYNCHRONIZE();
+  };
+  draw(0);
+  lay_out(shared.steps[0], shared.words, own_target, warp);
+  SYNCHRONIZE();
+  for (int i = 0; i < last; ++i) {
+    const bool more = i + 1 < last;
+    if (more && (i + 1) % SPAN == 0) draw(i + 1);
+    const u32 *next = more ? shared.words + (i + 1) % SPAN * ITEMS : 0;
+    step(net, pace, shared, i % BUFFERS, turn, margin, warp, next, own_target);
+    turn ^= 1;
+    if ((i + 1) % EVERY) continue;
+    now += EVERY;
+#if CHECKED
+    seen = tried(net, own_target, points, shared, warp, start, turn);
+#endif
+    if (seen != RUNNING || now >= limit[at]) break;
+  }
+
+#pragma unroll
+  for (int tile = 0; tile < TILES; ++tile) {
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int unit = unit_of(warp, tile, i / 2), j = c * 8 + lane % 4 * 2 + i % 2;
+        if (unit < UNITS && j < N) weight[((size_t)at * UNITS + unit) * N + j] = net.weight[tile][c][i];
+      }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int unit = unit_of(warp, tile, half);
+      if (unit >= UNITS || lane % 4) continue;
+      bias[(size_t)at * UNITS + unit] = net.bias[tile][half];
+      output[(size_t)at * UNITS + unit] = net.output[tile][half];
+    }
+  }
+  if (warp == 0 && lane == 0) {
+    constant[at] = net.constant;
+    step_count[at] = now;
+    outcome[at] = seen;
+    keep_witnesses(shared.witnesses, start, witnesses + (size_t)at * WITNESSES * WORDS, witness_labels + at * WITNESSES);
+  }
+}

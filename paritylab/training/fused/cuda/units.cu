@@ -1,0 +1,368 @@
+// Runs whose weights stay in registers: a few threads per run, a few units per thread, float32 throughout.
+//
+// A run of THREADS threads holds UNITS units, thread u those numbered u, u + THREADS, ... With at most 32 threads several
+// runs share a warp and sums over units are shuffles; with more, a run is a block and sums go through shared memory.
+// Single neurons and PolyNets have one thread.
+
+#include "threefry.cuh"
+#include "examples.cuh"
+#include "functions.cuh"
+#include "validation.cuh"
+
+#define IN_A_WARP (THREADS <= 32)
+#if IN_A_WARP
+#define RUNS_OF_A_WARP (32 / THREADS)
+#define RUNS (BLOCK / 32 * RUNS_OF_A_WARP)
+#define SYNCHRONIZE() __syncwarp()
+#else
+#define RUNS 1
+#define SYNCHRONIZE() __syncthreads()
+#endif
+#define WARPS (BLOCK / 32)
+#define PER ((UNITS + THREADS - 1) / THREADS)
+#define SPAN (ITEMS >= THREADS ? 1 : THREADS / ITEMS < 10 ? THREADS / ITEMS : 10)  // steps whose words are drawn together
+#define FEW (BATCH * PER <= 8)  // examples whose sums stay in registers
+
+struct Shared {
+  u32 words[RUNS][SPAN * ITEMS + 1];
+  Witnesses witnesses[RUNS];
+#if !IN_A_WARP
+  float sums[2][BATCH][WARPS];
+#endif
+};
+
+struct Network {
+  float weight[PER][N], bias[PER];
+#if MLP
+  float output[PER], constant;
+#endif
+  int k;
+};
+
+// Where a thread stands.
+struct Seat {
+  int u;      // its number among the threads of its run
+  int place;  // its run's number in the block
+  int first;  // the warp's lane of its run's first thread
+  __device__ bool holds(int p) const { return u + p * THREADS < UNITS && u < THREADS; }
+};
+
+__device__ __forceinline__ Seat seat_of_thread() {
+#if IN_A_WARP
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / THREADS;
+  const bool spare = group >= RUNS_OF_A_WARP;  // such a thread goes along with the first run, and holds nothing
+  return Seat{spare ? THREADS : lane % THREADS, warp * RUNS_OF_A_WARP + (spare ? 0 : group), spare ? 0 : group * THREADS};
+#else
+  return Seat{(int)threadIdx.x, 0, 0};
+#endif
+}
+
+// The sums over the threads of each run, known to all of them.
+template <int COUNT>
+__device__ __forceinline__ void sum_over_run(float (&values)[COUNT], const Seat &seat, Shared &shared, int &turn) {
+#if IN_A_WARP
+#pragma unroll
+  for (int b = 0; b < COUNT; ++b) {
+    if ((THREADS & (THREADS - 1)) == 0) {
+#pragma unroll
+      for (int by = THREADS / 2; by; by /= 2) values[b] += __shfl_xor_sync(~0u, values[b], by);
+    } else {
+#pragma unroll
+      for (int size = THREADS; size > 1; size = (size + 1) / 2) {
+        const int half = (size + 1) / 2;
+        const float other = __shfl_down_sync(~0u, values[b], half);
+        if (seat.u + half < size) values[b] += other;
+      }
+      values[b] = __shfl_sync(~0u, values[b], seat.first);
+    }
+  }
+#else
+  turn ^= 1;  // what the slower warps still read is the other half
+#pragma unroll
+  for (int b = 0; b < COUNT; ++b) {
+#pragma unroll
+    for (int by = 16; by; by /= 2) values[b] += __shfl_xor_sync(~0u, values[b], by);
+    if (threadIdx.x % 32 == 0) shared.sums[turn][b][threadIdx.x / 32] = values[b];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int b = 0; b < COUNT; ++b) {
+    float total = 0;
+#pragma unroll
+    for (int w = 0; w < WARPS; ++w) total += shared.sums[turn][b][w];
+    values[b] = total;
+  }
+#endif
+}
+
+// Each unit's weighted sum of a point.
+__device__ __forceinline__ void preactivations(const Network &net, const Point &x, float (&z)[PER]) {
+  float even[PER], odd[PER];
+#pragma unroll
+  for (int p = 0; p < PER; ++p) even[p] = net.bias[p], odd[p] = 0;
+#pragma unroll
+  for (int j = 0; j < N; j += 2) {
+    const float first = coordinate(x, j), second = j + 1 < N ? coordinate(x, j + 1 < N ? j + 1 : j) : 0;
+#pragma unroll
+    for (int p = 0; p < PER; ++p) {
+      even[p] = fmaf(net.weight[p][j], first, even[p]);
+      if (j + 1 < N) odd[p] = fmaf(net.weight[p][j + 1 < N ? j + 1 : j], second, odd[p]);
+    }
+  }
+#pragma unroll
+  for (int p = 0; p < PER; ++p) z[p] = even[p] + odd[p];
+}
+
+// What a thread adds to its run's output.
+__device__ __forceinline__ float share(const Network &net, const float (&z)[PER], const Seat &seat) {
+#if MLP
+  float sum = 0;
+#pragma unroll
+  for (int p = 0; p < PER; ++p)
+    if (seat.holds(p)) sum = fmaf(net.output[p], activation(z[p], net.k), sum);
+  return sum;
+#else
+  float product = 1;
+#pragma unroll
+  for (int p = 0; p < PER; ++p) product *= activation(z[p], net.k);
+  return product;
+#endif
+}
+
+template <int COUNT>
+__device__ __forceinline__ void outputs(float (&values)[COUNT], const Network &net, const Seat &seat, Shared &shared, int &turn) {
+#if MLP
+  sum_over_run(values, seat, shared, turn);
+#pragma unroll
+  for (int b = 0; b < COUNT; ++b) values[b] += net.constant;
+#endif
+}
+
+__device__ __forceinline__ float output_at(const Network &net, const Point &x, const Seat &seat, Shared &shared, int &turn) {
+  float z[PER], value[1];
+  preactivations(net, x, z);
+  value[0] = share(net, z, seat);
+  outputs(value, net, seat, shared, turn);
+  return value[0];
+}
+
+// The rate of each array of the network, and what it shrinks by at a step.
+struct Pace {
+  float rate[ARRAYS], shrink[ARRAYS];
+};
+
+__device__ __forceinline__ float moved(float weight, float gradient, float rate, float shrink) {
+#if DECAY
+  return weight + (-rate * gradient - shrink * weight);
+#else
+  return fmaf(-rate, gradient, weight);
+#endif
+}
+
+// One step of gradient descent; threads of a run that has halted only help the others of their warp.
+__device__ __forceinline__ void step(Network &net, const Pace &pace, const u32 *words, const TARGET_TYPE *target,
+                                     float margin, bool on, const Seat &seat, Shared &shared, int &turn) {
+  float z[BATCH][PER], slopes[BATCH];
+#if FEW
+#pragma unroll
+#else
+#pragma unroll 1
+#endif
+  for (int b = 0; b < BATCH; ++b) {
+    preactivations(net, example(words, b), z[b]);
+    slopes[b] = share(net, z[b], seat);
+  }
+  outputs(slopes, net, seat, shared, turn);
+  if (!on) return;
+#if FEW
+#pragma unroll
+#else
+#pragma unroll 1
+#endif
+  for (int b = 0; b < BATCH; ++b) {
+    const float y = flipped(label(example(words, b), target), words, b);
+    slopes[b] = loss_slope(y, slopes[b], margin) / BATCH;
+  }
+
+  // Sums over the batch; then each array moves. Weights take each example in turn: no room for their gradient.
+  float bias_gradient[PER] = {};
+#if MLP
+  float output_gradient[PER] = {}, constant_gradient = 0;
+#endif
+#if DECAY
+#pragma unroll
+  for (int p = 0; p < PER; ++p)
+#pragma unroll
+    for (int j = 0; j < N; ++j) net.weight[p][j] -= pace.shrink[0] * net.weight[p][j];
+#endif
+#if FEW
+#pragma unroll
+#else
+#pragma unroll 1
+#endif
+  for (int b = 0; b < BATCH; ++b) {
+    float g[PER];
+#pragma unroll
+    for (int p = 0; p < PER; ++p) {
+#if MLP
+      output_gradient[p] = fmaf(slopes[b], activation(z[b][p], net.k), output_gradient[p]);
+      g[p] = slopes[b] * net.output[p] * activation_slope(z[b][p], net.k);
+#else
+      float others = 1;
+#pragma unroll
+      for (int q = 0; q < PER; ++q)
+        if (q != p) others *= activation(z[b][q], net.k);
+      g[p] = slopes[b] * others * activation_slope(z[b][p], net.k);
+#endif
+      bias_gradient[p] += g[p];
+      g[p] *= -pace.rate[0];
+    }
+#if MLP
+    constant_gradient += slopes[b];
+#endif
+    const Point x = example(words, b);
+#pragma unroll
+    for (int j = 0; j < N; ++j) {
+      const float xj = coordinate(x, j);
+#pragma unroll
+      for (int p = 0; p < PER; ++p) net.weight[p][j] = fmaf(g[p], xj, net.weight[p][j]);
+    }
+  }
+#pragma unroll
+  for (int p = 0; p < PER; ++p) {
+    net.bias[p] = moved(net.bias[p], bias_gradient[p], pace.rate[1], pace.shrink[1]);
+#if MLP
+    net.output[p] = moved(net.output[p], output_gradient[p], pace.rate[2], pace.shrink[2]);
+#endif
+  }
+#if MLP
+  net.constant = moved(net.constant, constant_gradient, pace.rate[3], pace.shrink[3]);
+#endif
+}
+
+// The outcome that a run's witnesses and the first validation points show. Runs of a warp try their points together.
+__device__ __forceinline__ int tried(const Network &net, bool on, int &start, const TARGET_TYPE *target, const u32 *points,
+                                     const Seat &seat, Shared &shared, int &turn) {
+#if IN_A_WARP
+#define SOME(condition) __any_sync(~0u, condition)
+#else
+#define SOME(condition) (condition)  // all threads of a block have one run
+#endif
+  Witnesses &known = shared.witnesses[seat.place];
+  int outcome = RUNNING;
+  bool right = on;
+  for (int i = 0; i < WITNESSES && SOME(right); ++i) {
+    const int which = (start + i) % WITNESSES;
+    const float value = output_at(net, witness(known, which), seat, shared, turn);
+    if (!right) continue;  // its neighbours go on
+    if (!is_finite(value)) right = false, outcome = DIVERGED;
+    else if (!(witness_label(known, which) * value > 0)) right = false, start = which;
+  }
+  for (int i = 0; i < POINTS && SOME(right); ++i) {
+    const Point x = point_at(points, i);
+    const float value = output_at(net, x, seat, shared, turn), y = label(x, target);
+    const bool wrong = right && !(y * value > 0);
+    if (right && !is_finite(value)) outcome = DIVERGED;
+    if (wrong) start = (start + 1) % WITNESSES;
+    SYNCHRONIZE();
+    if (wrong && seat.u == 0) replace(known, start, x, y);
+    SYNCHRONIZE();
+    if (wrong) right = false;
+  }
+  return right ? LEARNED : outcome;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) {
+  __shared__ Shared shared;
+  const Seat seat = seat_of_thread();
+  const int run = blockIdx.x * RUNS + seat.place;
+  const bool inside = run < LANES;
+  const int at = inside ? run : 0;
+  bool on = inside && taken[at];
+#if IN_A_WARP
+  if (!__any_sync(~0u, on)) return;
+#else
+  if (!on) return;
+#endif
+
+  Network net;
+#pragma unroll
+  for (int p = 0; p < PER; ++p) {
+    const size_t unit = (size_t)at * UNITS + seat.u + p * THREADS;
+    const bool holds = on && seat.holds(p);
+#pragma unroll
+    for (int j = 0; j < N; ++j) net.weight[p][j] = holds ? weight[unit * N + j] : 0.0f;
+    net.bias[p] = holds ? bias[unit] : 0.0f;
+#if MLP
+    net.output[p] = holds ? output[unit] : 0.0f;
+#endif
+  }
+#if MLP
+  net.constant = constant[at];
+#endif
+  net.k = DEGREE(at);
+  Pace pace;
+#pragma unroll
+  for (int i = 0; i < ARRAYS; ++i) {
+    pace.rate[i] = numbers[at * NUMBERS + i];
+    pace.shrink[i] = numbers[at * NUMBERS + ARRAYS + i];
+  }
+  const float margin = numbers[at * NUMBERS + 2 * ARRAYS], flips = numbers[at * NUMBERS + 2 * ARRAYS + 1];
+  const TARGET_TYPE *own_target = target + (size_t)at * TARGET_SIZE;
+  const float *own_up = up + (size_t)at * UP_SIZE;
+  const Key data = Key{key[2 * at], key[2 * at + 1]};
+  Witnesses &known = shared.witnesses[seat.place];
+  if (seat.u == 0) {
+    known.signs = 0;
+    for (int i = 0; i < WITNESSES; ++i)
+      replace(known, i, point_at(witnesses + (size_t)at * WITNESSES * WORDS, i), witness_labels[at * WITNESSES + i]);
+  }
+  SYNCHRONIZE();
+
+  const int first = step_count[at];
+  int now = first, start = 0, turn = 0, seen = RUNNING;
+  u32 *words = shared.words[seat.place];
+  for (int round = 0; round < ROUNDS; ++round) {
+    on = on && now < limit[at];
+    if (!on && !IN_A_WARP) break;
+    for (int i = 0; i < EVERY; ++i) {
+      const int ahead = (round * EVERY + i) % SPAN;
+      if (ahead == 0) {
+        SYNCHRONIZE();
+        for (int item = seat.u; item < SPAN * ITEMS && seat.u < THREADS; item += THREADS)
+          words[item] = drawn(folded(data, first + round * EVERY + i + item / ITEMS), item % ITEMS, own_up, flips);
+        SYNCHRONIZE();
+      }
+      step(net, pace, words + ahead * ITEMS, own_target, margin, on, seat, shared, turn);
+    }
+    if (on) now += EVERY;
+#if CHECKED
+    const int shown = tried(net, on, start, own_target, points, seat, shared, turn);
+    if (on && shown != RUNNING) seen = shown, on = false;
+#endif
+#if IN_A_WARP
+    if (!__any_sync(~0u, on)) break;
+#endif
+  }
+
+  if (!(inside && taken[at])) return;
+#pragma unroll
+  for (int p = 0; p < PER; ++p) {
+    if (!seat.holds(p)) continue;
+    const size_t unit = (size_t)at * UNITS + seat.u + p * THREADS;
+#pragma unroll
+    for (int j = 0; j < N; ++j) weight[unit * N + j] = net.weight[p][j];
+    bias[unit] = net.bias[p];
+#if MLP
+    output[unit] = net.output[p];
+#endif
+  }
+  if (seat.u == 0) {
+#if MLP
+    constant[at] = net.constant;
+#endif
+    step_count[at] = now;
+    outcome[at] = seen;
+    keep_witnesses(known, start, witnesses + (size_t)at * WITNESSES * WORDS, witness_labels + at * WITNESSES);
+  }
+}

@@ -1,0 +1,132 @@
+"""Gradient descent by a fused kernel, as a rule: a block of rounds is one launch."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Bool, Float, Int, Key, UInt32
+
+from ...distributions.inputs import Uniform
+from ...distributions.wrappers import FlippedLabels
+from ..rules.base import AbstractBlockRule
+from ..rules.gradient_descent import GradientDescent, TrainingState
+from ..rules.leaves import Leaves
+from ..rules.losses import Hinge
+from ..rules.optimizers import spread
+from ..rules.outcomes import Outcome
+from ..rules.validation import Validation, Witnesses, points_of_validation
+from .coverage import inputs_of
+from .frames import TARGET
+from .kernels import WITNESSES, Kernel
+from .launching import prepared
+
+
+@dataclasses.dataclass(frozen=True)
+class FusedDescent(GradientDescent, AbstractBlockRule):
+    """`GradientDescent` whose blocks a kernel takes: the same draws, sums in another order.
+
+    The kernel validates on a run's witnesses and on the first points of the batch; the rest is the general engine's.
+    """
+
+    kernel: Kernel = dataclasses.field(kw_only=True)
+
+    @classmethod
+    def by(cls, rule: GradientDescent, kernel: Kernel) -> "FusedDescent":
+        fields = {field.name: getattr(rule, field.name) for field in dataclasses.fields(GradientDescent)}
+        return cls(**fields, kernel=kernel)
+
+    def block(
+        self,
+        state: TrainingState,
+        memory: Witnesses,
+        key: Key[Array, " lanes"],
+        step: Int[Array, " lanes"],
+        limit: Int[Array, " lanes"],
+        on: Bool[Array, " lanes"],
+        rounds: int,
+        every: int,
+        own: Leaves,
+        whole: Callable[[Leaves], Leaves],
+    ) -> tuple[TrainingState, Witnesses, Int[Array, " lanes"], Int[Array, " lanes"], Validation]:
+        kernel, lanes = self.kernel, len(step)
+        problems = jax.vmap(lambda one: self._numbers(whole(one)))(own)
+        trained, others = state.arrays[: len(kernel.arrays)], state.arrays[len(kernel.arrays) :]
+        nothing = jnp.full(lanes, Outcome.RUNNING.value, jnp.int32)
+        # In the order of `Kernel.parameters`; what a kernel changes comes first.
+        changed = (*trained, step, nothing, packed(memory.x), memory.y)
+        given = (
+            limit,
+            on,
+            jr.key_data(key),
+            *problems,
+            self._points(tuple(leaf[0] for leaf in own), whole),
+            *others,
+        )
+        launch = jax.ffi.ffi_call(
+            TARGET,
+            [jax.ShapeDtypeStruct(array.shape, array.dtype) for array in changed],
+            input_output_aliases={i: i for i in range(len(changed))},
+        )
+        number = prepared(kernel, lanes, rounds, every)
+        *arrays, step, outcome, witnesses, labels = launch(*changed, *given, kernel=number)
+        seen = Validation(
+            jnp.where(outcome == Outcome.LEARNED.value, 0, 1).astype(jnp.int32),
+            jnp.full(lanes, WITNESSES, jnp.int32),
+            outcome != Outcome.DIVERGED.value,
+        )
+        memory = Witnesses(unpacked(witnesses, kernel.n), labels)
+        return TrainingState((*arrays, *others), state.optimizer), memory, step, outcome.astype(jnp.int8), seen
+
+    def _numbers(self, leaves: Leaves) -> tuple[Float[Array, " numbers"], Array, Float[Array, " up"]]:
+        """Of one run: rates, decays, margin and flips; its target; how often each coordinate is up."""
+        problem = self.problem.fill(leaves)
+        optimizer, distribution = problem.optimizer, problem.distribution
+        params, _ = self._partition(tuple(jnp.zeros((), jnp.float32) for _ in range(self.network.count)))
+        rates = jax.tree.leaves(spread(optimizer.rate, params))[: len(self.kernel.arrays)]
+        shrinks: list[Any] = [0.0] * len(rates)
+        if optimizer.decay:
+            factors = {"loss": [2 * rate for rate in rates], "decoupled": [1.0] * len(rates), "rate": rates}
+            decays = jax.tree.leaves(spread(optimizer.decay, params))[: len(rates)]
+            shrinks = [decay * by for decay, by in zip(decays, factors[optimizer.convention], strict=True)]
+        margin = problem.loss.margin if isinstance(problem.loss, Hinge) else 0.0
+        flips = distribution.probability if isinstance(distribution, FlippedLabels) else 0.0
+        numbers = jnp.stack([jnp.asarray(each, jnp.float32) for each in (*rates, *shrinks, margin, flips)])
+        inputs = inputs_of(distribution)
+        assert inputs is not None
+        target: Any = inputs.target
+        values = _words(jnp.asarray(target.mask)) if self.kernel.parity else jnp.asarray(target.values, jnp.float32)
+        up = jnp.zeros(0) if isinstance(inputs, Uniform) else (1 + jnp.asarray(inputs.mean, jnp.float32)) / 2
+        return numbers, values, up
+
+    def _points(self, own: Leaves, whole: Callable[[Leaves], Leaves]) -> UInt32[Array, "points words"]:
+        """The first validation points, which are the same for all runs if inputs are uniform."""
+        if not self.kernel.points:
+            return jnp.zeros((0, self.kernel.words), jnp.uint32)
+        clean = self.problem.fill(whole(own)).distribution.clean()
+        assert isinstance(clean, Uniform)
+        return packed(points_of_validation(clean.sample, self.kernel.points)[0][: self.kernel.points])
+
+
+def packed(x: Float[Array, "*points n"]) -> UInt32[Array, "*points words"]:
+    """Points as bits: bit j is 1 where coordinate j is -1."""
+    return _words(x < 0)
+
+
+def unpacked(words: UInt32[Array, "*points words"], n: int) -> Float[Array, "*points n"]:
+    """The points of such bits."""
+    bits = (words[..., None] >> _places(words.ndim)) & 1
+    return (1 - 2 * bits.astype(jnp.int32)).astype(jnp.float32).reshape(*words.shape[:-1], -1)[..., :n]
+
+
+def _words(bits: Bool[Array, "*points n"]) -> UInt32[Array, "*points words"]:
+    padded = jnp.pad(bits, [(0, 0)] * (bits.ndim - 1) + [(0, -bits.shape[-1] % 32)])
+    by_word = padded.reshape(*bits.shape[:-1], -1, 32).astype(jnp.uint32)
+    return jnp.sum(by_word << _places(bits.ndim), axis=-1, dtype=jnp.uint32)
+
+
+def _places(after: int) -> UInt32[Array, "..."]:
+    """The places of the bits of a word, on an axis after so many others."""
+    return jnp.arange(32, dtype=jnp.uint32).reshape((1,) * after + (32,))

@@ -1,0 +1,228 @@
+"""Fused kernels: CUDA source in this package, specialized by the shape of a run.
+
+A kernel is one function of the lanes' buffers. Everything that is no number of a run is a macro in front of
+its source, so that loops have fixed ends and weights have registers.
+"""
+
+import dataclasses
+import functools
+import hashlib
+import math
+import re
+from importlib import resources
+from typing import Literal, NamedTuple
+
+VERSION = 1
+"""Raised when a kernel gives other numbers: it is part of the names of the runs that kernels train."""
+
+Layout = Literal["units", "tiles"]
+Family = Literal["mlp", "neuron", "polynet"]
+
+PLAIN = ("relu", "relu6", "sigmoid", "square", "gelu")
+ACTIVATIONS = (*PLAIN, "Power", "TriangleWave", "Zigzag", "OscillatingPolynomial", "Sinusoid", "identity")
+"""By their numbers in `functions.cuh`."""
+LOSSES = ("Hinge", "square_loss", "logistic", "correlation")
+WITNESSES = 16
+WEIGHTS_IN_REGISTERS = 128
+"""Weights that a thread holds at the most, unless one unit has more."""
+RESIDENT_THREADS = 384
+"""Threads of a multiprocessor that are worth fewer registers, at batch 1."""
+LARGEST_BLOCK = 1024
+WARP = 32
+BLOCK_OPERATIONS, SHORTEST_BLOCK, LONGEST_BLOCK = 1e11, 20, 1000
+"""What all lanes do in a block, and the steps of a block. A run that seems to have ended waits for its end."""
+STATIC_SHARED = 48 * 2**10
+"""Bytes of shared memory that a block has without asking."""
+
+
+class Parameter(NamedTuple):
+    """An argument of a kernel."""
+
+    type: str
+    name: str
+    changed: bool = False
+    """Whether the kernel writes to it: then XLA gets the buffer back as a result."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """All that is compiled. Kernels that are equal have one source."""
+
+    family: Family
+    n: int
+    units: int
+    batch: int
+    activation: int
+    scale: float
+    of_degree: bool
+    """Whether the activation has a degree, an array of the network."""
+    loss: int
+    parity: bool
+    """Whether the target is a parity, given by its mask; else symmetric, by its values."""
+    uniform: bool
+    """Whether inputs are fair signs; else product with a mean for each coordinate."""
+    noisy: bool
+    decay: bool
+    points: int
+    """Validation points that are tried after the witnesses; none where they differ from run to run."""
+    checked: bool
+
+    @property
+    def layout(self) -> Layout:
+        """Tensor cores from 16 examples on: fewer would leave most of their columns empty."""
+        tensor = self.family == "mlp" and self.batch >= 16 and self.n <= 64 and self.units <= 1024
+        return "tiles" if tensor else "units"
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """The trained arrays, in the network's order."""
+        return ("weight", "bias", "output", "constant") if self.family == "mlp" else ("weight", "bias")
+
+    @property
+    def words(self) -> int:
+        """Of 32 coordinates, in a point."""
+        return -(-self.n // 32)
+
+    @property
+    def threads(self) -> int:
+        """How many threads share a run."""
+        if self.layout == "tiles":
+            return WARP * self.warps
+        if self.family != "mlp":
+            return 1
+        most = max(1, WEIGHTS_IN_REGISTERS // self.n, -(-self.units // LARGEST_BLOCK))
+        return -(-self.units // max(range(1, most + 1), key=lambda per: (self._busy(per), per)))
+
+    def _busy(self, per: int) -> float:
+        """The share of the places of a warp that hold a unit, if each thread has `per` of them."""
+        threads = -(-self.units // per)
+        lanes = WARP // threads * threads / WARP if threads <= WARP else threads / (-(-threads // WARP) * WARP)
+        return lanes * self.units / (threads * per)
+
+    @property
+    def warps(self) -> int:
+        """How many warps share a run's tiles of 16 units."""
+        tiles = -(-self.units // 16)
+        return next(warps for warps in (1, 2, 4, 8, 16) if -(-tiles // warps) <= 2 or warps == 16)
+
+    @property
+    def block(self) -> int:
+        """Threads of a block: four warps, or all of a run."""
+        return (
+            max(4 * WARP, -(-self.threads // WARP) * WARP) if self.threads <= WARP else -(-self.threads // WARP) * WARP
+        )
+
+    @property
+    def runs(self) -> int:
+        """Runs of a block."""
+        if self.threads > WARP:
+            return 1
+        return self.block // WARP * (WARP // self.threads)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return (
+            *(Parameter("float *", name, changed=True) for name in self.arrays),
+            Parameter("int *", "step_count", changed=True),
+            Parameter("int *", "outcome", changed=True),
+            Parameter("u32 *", "witnesses", changed=True),
+            Parameter("float *", "witness_labels", changed=True),
+            Parameter("const int *", "limit"),
+            Parameter("const bool *", "taken"),
+            Parameter("const u32 *", "key"),
+            Parameter("const float *", "numbers"),
+            Parameter("const u32 *" if self.parity else "const float *", "target"),
+            Parameter("const float *", "up"),
+            Parameter("const u32 *", "points"),
+            *((Parameter("const int *", "degree"),) if self.of_degree else ()),
+        )
+
+    def source(self, lanes: int, rounds: int, every: int) -> str:
+        """The CUDA source of a block of rounds."""
+        arrays, macros = len(self.arrays), self._macros(lanes, rounds, every)
+        signature = ", ".join(f"{each.type}{each.name}" for each in self.parameters)
+        lines = [f"#define {name} {value}" for name, value in macros.items()]
+        lines += [f"#define PARAMETERS {signature}", f"#define ARRAYS {arrays}", f"#define NUMBERS {2 * arrays + 2}"]
+        lines.append(f"#define DEGREE(at) {'degree[at]' if self.of_degree else '0'}")
+        return "\n".join(lines) + "\n" + _with_includes(f"{self.layout}.cu")
+
+    def _macros(self, lanes: int, rounds: int, every: int) -> dict[str, object]:
+        common = {
+            "LANES": lanes,
+            "ROUNDS": rounds,
+            "EVERY": every,
+            "N": self.n,
+            "UNITS": self.units,
+            "BATCH": self.batch,
+            "MLP": int(self.family == "mlp"),
+            "ACTIVATION": self.activation,
+            "SCALE": f"{self.scale!r}f",
+            "LOSS": self.loss,
+            "PARITY": int(self.parity),
+            "TARGET_TYPE": "u32" if self.parity else "float",
+            "TARGET_SIZE": self.words if self.parity else self.n + 1,
+            "UNIFORM_INPUTS": int(self.uniform),
+            "UP_SIZE": 0 if self.uniform else self.n,
+            "NOISY": int(self.noisy),
+            "DECAY": int(self.decay),
+            "POINTS": self.points,
+            "CHECKED": int(self.checked),
+            "BLOCK": self.block,
+            "RESIDENT": max(1, RESIDENT_THREADS // self.block) if self.layout == "units" and self.batch == 1 else 1,
+        }
+        if self.layout == "units":
+            return {**common, "THREADS": self.threads}
+        return {
+            **common,
+            "SHARED_BYTES": self.shared_bytes,
+            "WARPS": self.warps,
+            "TILES": math.ceil(self.units / 16 / self.warps),
+        }
+
+    @property
+    def lanes(self) -> int:
+        """How many runs train side by side: enough for several waves of blocks on a large GPU."""
+        if self.threads <= WARP:
+            return 2**15 if self.family == "mlp" else 2**16
+        return 2**14 if self.units <= 256 else 2**12
+
+    def rounds_of_block(self, lanes: int, every: int) -> int:
+        """How many rounds go by before lanes are validated in full: some milliseconds, so that the host is not felt."""
+        operations = 6 * self.n * self.units * self.batch
+        steps = min(max(BLOCK_OPERATIONS / (lanes * operations), SHORTEST_BLOCK), LONGEST_BLOCK)
+        return max(1, int(steps) // every)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of a block that is asked for at its launch; `units` declares its own."""
+        if self.layout == "units":
+            return 0
+        padded = -(-self.batch // 16) * 16
+        inputs, forward, steps = -(-self.n // 16), padded // 8, 1 if self.warps == 1 else 3
+        tiles = inputs * forward + padded // 16 * 2 * inputs
+        step = tiles * WARP * 8 + 4 * padded
+        sums = 2 * self.warps * padded * 4
+        witnesses = 4 * (WITNESSES * self.words + 1)
+        run = 4 * self._drawn_words + steps * step + inputs * 2 * WARP * 8 + sums + witnesses
+        return self.runs * (-(-run // 16) * 16)
+
+    @property
+    def _drawn_words(self) -> int:
+        """As `Shared.words` of `tiles.cu`."""
+        padded = -(-self.batch // 16) * 16
+        inputs = -(-self.batch * self.n // 32) if self.uniform else self.batch * self.words
+        items = inputs + (-(-self.batch // 32) if self.noisy else 0)
+        span = 1 if items >= self.threads else min(10, self.threads // items)
+        return span * items + (padded - self.batch + 2) * self.words + 2
+
+
+@functools.cache
+def _with_includes(name: str) -> str:
+    """A source of this package with the files that it includes written out: one text is compiled."""
+    text = (resources.files(__package__) / "cuda" / name).read_text()
+    return re.sub(r'#include "(.*)"', lambda found: _with_includes(found[1]), text)
+
+
+def number_of(source: str) -> int:
+    """63 bits that name a source in compiled programs."""
+    return int.from_bytes(hashlib.sha256(source.encode()).digest()[:8]) >> 1

@@ -1,0 +1,111 @@
+"""What fused kernels train, and that nothing else is taken for it."""
+
+import functools
+
+import equinox as eqx
+import optax
+import pytest
+
+import paritylab as pl
+from paritylab.networks.mlp import FeedForward
+from paritylab.sweep import Sweep
+from paritylab.training.call import plan
+from paritylab.training.fused.kernels import ACTIVATIONS, VERSION
+from paritylab.training.rules.schedules import LinearFall
+
+TASK = pl.Uniform(pl.Parity(12, (0, 1)))
+
+
+def made(task=TASK, network=None, **options):
+    return plan(task, network or pl.MLP(8), **{"seeds": 1, "steps": 20, **options})
+
+
+class Lookalike(FeedForward):
+    """A subclass may compute anything."""
+
+    def columns(self, x):
+        return -super().columns(x)
+
+
+def lookalike(n, *, key):
+    network = pl.MLP(8)(n, key=key)
+    return Lookalike(network.hidden, network.output, network.activation)
+
+
+class Hooked(eqx.Module):
+    inner: FeedForward
+
+    def __call__(self, x):
+        return self.inner(x)
+
+
+def hooked(n, *, key):
+    return Hooked(pl.MLP(8)(n, key=key))
+
+
+def steeper(z):
+    return pl.relu(2 * z)
+
+
+NOT_COVERED = {
+    "a subclass": (made(network=lookalike), "its network is not a two-layer MLP"),
+    "a wrapper": (made(network=hooked), "its network is not a two-layer MLP"),
+    "a deeper network": (made(network=pl.MLP((8, 8))), "its network is not a two-layer MLP"),
+    "an own activation": (made(network=pl.MLP(8, activation=steeper)), "its activation is not one of the lab's"),
+    "an own loss": (made(loss=lambda y, output: (y - output) ** 2), "its loss is none of"),
+    "Adam": (made(optimizer="adam"), "its optimizer is not plain SGD"),
+    "momentum": (made(optimizer=functools.partial(optax.sgd, momentum=0.9)), "its optimizer is not plain SGD"),
+    "a schedule": (made(schedule=LinearFall(20)), "its rate or its decay has a schedule"),
+    "a finite sample": (made(sample=64, batch=8), "it trains on a finite sample"),
+    "float64": (made(float64=True), "it trains in float64"),
+    "shifted inputs": (made(pl.distributions.ShiftedInputs(TASK, 0.1)), "its examples are not independent signs"),
+    "an encoding": (made(pl.distributions.Encoded(TASK, "unit")), "its examples are not independent signs"),
+    "few validation points": (made(validation=32), "it has no more than 32 validation points"),
+    "a large batch": (made(batch=1024), "its batch is larger than 128"),
+    "a large batch of many inputs": (made(pl.Uniform(pl.Parity(99, (0,))), batch=16), "its batch is larger than 15"),
+    "a very wide network": (made(network=pl.MLP(3000), batch=1), "its weights do not fit into registers"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_COVERED)
+def test_what_is_not_covered_goes_the_general_way_and_says_why(kernels, name):
+    planned, why = NOT_COVERED[name]
+    assert planned.way.startswith(f"the general engine, because {why}") and planned.fused() is planned
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS[:-1])
+def test_every_activation_of_one_number_is_covered(kernels, activation):
+    function = getattr(pl.networks, activation)
+    assert made(network=pl.MLP(8, function(3) if isinstance(function, type) else function)).way.startswith("a fused")
+
+
+def test_kernels_are_for_gpus_and_can_be_turned_off(kernels, monkeypatch):
+    assert made().way == f"a fused kernel (tiles, version {VERSION})"
+    assert made(batch=4).way == f"a fused kernel (units, version {VERSION})"
+    assert made(fused=False).way == "the general engine, because fused kernels are off or there is no GPU for them"
+    monkeypatch.setattr("paritylab.training.plans.kernels_run_here", lambda: False)
+    assert made().cells[0].kernel is None
+
+
+def test_the_version_of_the_kernel_is_part_of_the_name_and_of_nothing_else(kernels, monkeypatch):
+    names = lambda planned: [name for work in Sweep([planned]).works for name in work.names]
+    fused, general = names(made()), names(made(fused=False))
+    assert fused != general
+    monkeypatch.setattr("paritylab.training.plans.VERSION", VERSION + 1)
+    assert names(made()) not in (fused, general)
+    monkeypatch.setattr("paritylab.training.plans.kernels_run_here", lambda: False)
+    assert names(made()) == general  # as in stores from before there were kernels
+
+
+def test_a_plan_for_kernels_is_not_trained_without_a_gpu(kernels, monkeypatch):
+    planned = made()
+    monkeypatch.setattr("paritylab.training.fused.launching._backends", {})
+    with pytest.raises(RuntimeError, match="were planned for fused kernels of a GPU, and this process trains on cpu"):
+        planned.run()
+
+
+def test_blocks_are_long_where_steps_are_small_and_one_round_with_records(kernels):
+    program = made(batch=1).size("gpu").program
+    assert (program.lanes, program.block) == (2**15, 100)
+    assert made(batch=128, network=pl.MLP(1000)).size("gpu").program.block == 2
+    assert made(batch=1, records=[pl.FreshError()]).size("gpu").program.block == 1

@@ -1,0 +1,184 @@
+"""Kernels against the general engine, on emulated GPUs: the same draws, the same outcomes, sums in another order."""
+
+import ctypes
+import functools
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+
+import paritylab as pl
+from paritylab.cube import random_signs
+from paritylab.networks import Sinusoid, Zigzag
+from paritylab.training import Decay
+from paritylab.training.call import plan
+from paritylab.training.engine.lanes import data_key
+from paritylab.training.fused.descent import packed, unpacked
+from paritylab.training.fused.kernels import ACTIVATIONS, _with_includes
+from paritylab.training.rules.leaves import split
+
+STEPS, TOLERANCE = 40, 2e-5
+"""Rounding grows a little with each step; a step of the other sign, or an example more, would change 1e-3."""
+NOISY = pl.FlippedLabels(pl.Product(pl.Symmetric(11, (1, -1) * 6), mean=0.3), 0.2)
+parity = lambda n, k: pl.Uniform(pl.Parity(n, range(k)))
+SHRINKING = Decay(0.1, "loss")
+few = {"seeds": 5, "steps": STEPS, "validation": 300, "lanes": 4, "keep": True}
+RUNS = {
+    "a few threads": (parity(37, 3), pl.MLP(10), {"batch": 1, "rate": [0.3, 0.02]}),
+    "a block": (parity(40, 3), pl.MLP(110), {"batch": 2, "seeds": 2}),
+    "zigzags": (NOISY, pl.MLP(6, Zigzag(3)), {"batch": 3, "loss": "square", "decay": Decay(0.1, "rate")}),
+    "a neuron": (parity(30, 3), pl.Neuron(Sinusoid(3)), {"batch": 20, "rate": [{"hidden": 0.1}]}),
+    "a PolyNet": (parity(12, 3), pl.PolyNet(3), {"batch": 9, "loss": "correlation", "rate": 0.01, "decay": SHRINKING}),
+    "tiles of a warp": (NOISY, pl.MLP(12), {"batch": 20, "decay": [0.0, 0.05], "seeds": 2}),
+    "tiles of two warps": (parity(35, 3), pl.MLP(40), {"batch": 88, "loss": "logistic", "steps": 20, "seeds": 2}),
+}  # fmt: skip
+
+
+def assert_like_the_general_engine(fused, general, tolerance):
+    assert fused.outcome.tolist() == general.outcome.tolist() and fused.steps.tolist() == general.steps.tolist()
+    for run in range(len(fused)):
+        for ours, theirs in zip(split(fused.network(run))[0], split(general.network(run))[0], strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=tolerance * np.abs(theirs).max(), rtol=0)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_runs_are_those_of_the_general_engine(kernels, name):
+    task, network, options = RUNS[name]
+    before = kernels.launches
+    fused = plan(task, network, **{**few, **options})
+    assert fused.way.startswith("a fused kernel")
+    runs = fused.run()
+    assert kernels.launches > before
+    assert_like_the_general_engine(runs, plan(task, network, fused=False, **{**few, **options}).run(), TOLERANCE)
+
+
+@pytest.mark.parametrize("batch", [6, 16])
+def test_runs_that_learn_halt_where_they_learn_and_others_take_their_lanes(kernels, batch):
+    options = {"batch": batch, "rate": [0.5, 1e9], "seeds": 11, "steps": 400, "lanes": 4, "validation": 600}
+    fused = plan(parity(9, 2), pl.MLP(14), **options, keep=True)
+    runs, general = fused.run(), plan(parity(9, 2), pl.MLP(14), fused=False, **options).run()
+    assert set(np.unique(runs.outcome)) == {pl.Outcome.LEARNED, pl.Outcome.DIVERGED}
+    # Rounding may move a run across a corner: a time may differ, not the law of the times.
+    learned = general.outcome == pl.Outcome.LEARNED
+    assert runs.outcome.tolist() == general.outcome.tolist()
+    assert np.mean(runs.steps[learned] == general.steps[learned]) > 0.8
+    assert np.all(runs.mistakes[learned] == 0) and np.all(runs.points[learned] == 600)
+
+
+def test_a_block_is_its_rounds_one_by_one(kernels):
+    """Records are kept every round; neither they nor neighbours nor blocks change a run."""
+    of = functools.partial(plan, parity(37, 3), pl.MLP(10), **{**few, "batch": 1, "seeds": 3})
+    whole, by_rounds = of().run(), of(records=[pl.FreshError(points=64)]).run()
+    assert by_rounds.curves().groupby("run").step.apply(list)[0] == list(range(0, STEPS + 1, 10))
+    assert_like_the_general_engine(whole, by_rounds, 0)
+    assert_like_the_general_engine(of(seeds=[1]).run(), dataclass_of(whole, 1), 0)
+
+
+def dataclass_of(runs, run):
+    """One run of several, as far as it is compared."""
+
+    class One:
+        outcome, steps = runs.outcome[run : run + 1], runs.steps[run : run + 1]
+
+        def __len__(self):
+            return 1
+
+        def network(self, _):
+            return runs.network(run)
+
+    return One()
+
+
+def test_activations_and_their_slopes_are_those_of_jax(emulator):
+    parts = []
+    for number, name in enumerate(ACTIVATIONS):
+        parts.append(f"""
+#undef ACTIVATION
+#undef LOSS
+#define ACTIVATION {number}
+#define LOSS {number % 4}
+#define SCALE 1.5f
+namespace of_{name} {{
+{_with_includes("functions.cuh")}
+}}
+extern "C" void {name}(const float *z, int k, float *out, float *slope, float *loss, int count) {{
+  for (int i = 0; i < count; ++i) {{
+    out[i] = of_{name}::activation(z[i], k), slope[i] = of_{name}::activation_slope(z[i], k);
+    loss[i] = of_{name}::loss_slope(i % 2 ? 1 : -1, z[i], 1);
+  }}
+}}
+""")
+    library = emulator.library("typedef unsigned int u32;\n" + "".join(parts))
+    # Corners too, where slopes are a convention.
+    z = np.concatenate([np.linspace(-7, 7, 57), np.random.default_rng(0).normal(0, 3, 200)]).astype(np.float32)
+    y = np.where(np.arange(len(z)) % 2, 1, -1).astype(np.float32)
+    losses = [pl.Hinge(), pl.training.square_loss, pl.training.logistic, pl.training.correlation]
+    for number, name in enumerate(ACTIVATIONS):
+        function = {"identity": lambda z: z}.get(name) or getattr(pl.networks, name)
+        for k in (1, 2, 3, 6) if isinstance(function, type) else (0,):
+            activation = function
+            if isinstance(function, type):
+                activation = function(k, scale=1.5) if name == "Sinusoid" else function(k)
+            out, slope, loss = (np.zeros_like(z) for _ in range(3))
+            pointers = [ctypes.c_void_p(array.ctypes.data) for array in (out, slope, loss)]
+            getattr(library, name)(ctypes.c_void_p(z.ctypes.data), k, *pointers, len(z))
+            expected = jax.vmap(jax.value_and_grad(activation))(z)
+            for ours, theirs in zip((out, slope), expected, strict=True):
+                np.testing.assert_allclose(
+                    ours, theirs, rtol=2e-5, atol=2e-5 * float(np.abs(theirs).max()), err_msg=name
+                )
+        expected = jax.vmap(jax.grad(losses[number % 4], argnums=1))(y, z)
+        np.testing.assert_allclose(loss, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("n", "batch"), [(30, 32), (50, 3), (64, 1)])
+def test_examples_are_drawn_bit_for_bit(emulator, n, batch):
+    """1,000 steps of 5 runs each, as words, against `Uniform` as the general engine draws from it."""
+    runs, steps, words = 5, 1000, -(-n // 32)
+    source = "".join(
+        f"#define {name} {value}\n"
+        for name, value in {
+            "N": n,
+            "BATCH": batch,
+            "UNIFORM_INPUTS": 1,
+            "NOISY": 0,
+            "PARITY": 1,
+            "TARGET_TYPE": "u32",
+        }.items()
+    )
+    source += _with_includes("threefry.cuh") + _with_includes("examples.cuh")
+    source += """
+extern "C" void draw(const u32 *keys, int runs, int steps, const u32 *mask, u32 *points, float *labels) {
+  for (int run = 0; run < runs; ++run)
+    for (int step = 0; step < steps; ++step) {
+      u32 words[ITEMS + 1];
+      const Key key = folded(Key{keys[2 * run], keys[2 * run + 1]}, step);
+      for (int i = 0; i < ITEMS; ++i) words[i] = drawn(key, i, 0, 0);
+      for (int b = 0; b < BATCH; ++b) {
+        const Point x = example(words, b);
+        for (int q = 0; q < WORDS; ++q) *points++ = x.word[q];
+        *labels++ = label(x, mask);
+      }
+    }
+}
+"""
+    target = pl.Parity(n, (0, 2, n - 1))
+    mask = np.asarray(packed(jnp.where(target.mask, -1.0, 1.0)))
+    keys = jax.vmap(data_key)(jnp.arange(runs, dtype=jnp.uint32))
+    points, labels = np.zeros((runs, steps, batch, words), np.uint32), np.zeros((runs, steps, batch), np.float32)
+    raw = np.ascontiguousarray(jr.key_data(keys))
+    at = lambda array: ctypes.c_void_p(array.ctypes.data)
+    emulator.library(source).draw(at(raw), runs, steps, at(mask), at(points), at(labels))
+
+    def step(key, count):
+        x = random_signs(jr.fold_in(key, count), batch, n)
+        return packed(x), jax.vmap(target)(x)
+
+    x, y = jax.jit(jax.vmap(lambda key: jax.vmap(lambda count: step(key, count))(jnp.arange(steps, dtype=jnp.int32))))(
+        keys
+    )
+    np.testing.assert_array_equal(points, x)
+    np.testing.assert_array_equal(labels, y)
+    np.testing.assert_array_equal(packed(unpacked(x, n)), x)
