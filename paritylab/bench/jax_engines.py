@@ -1,6 +1,7 @@
 """The workload in JAX: hand-written `vmap` and `scan`, and the engine of the lab."""
 
 import functools
+import operator
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import paritylab as pl
 
 from ..cube import random_signs
+from ..networks import Recipe, Sinusoid
 from ..runtime import precision
 from ..training.call import plan
 from ..training.host.workers import work_through
@@ -21,7 +23,10 @@ from .cases import EVERY, VALIDATION, Case, Timed
 ENGINE_SECONDS, VALIDATED_SECONDS = 2.0, 6.0
 """Seconds per round of the lab's engine: longer with validation, as runs that learn are replaced."""
 
-Parameters = tuple[jax.Array, jax.Array, jax.Array, jax.Array]
+MOST_RUNS = 4_000_000
+"""More than any engine finishes in such a round."""
+
+Parameters = tuple[jax.Array, ...]
 
 
 def plain_models(case: Case, *, validate: bool) -> int:
@@ -35,16 +40,21 @@ def plain_models(case: Case, *, validate: bool) -> int:
 def _parameters(case: Case, key: jax.Array) -> Parameters:
     keys = jr.split(key, 4)
     shapes = (((case.width, case.n), case.n), ((case.width,), case.n), ((case.width,), case.width), ((), case.width))
-    weight, bias, output, constant = (
+    drawn = [
         jr.uniform(each, shape, jnp.float32, -(fan_in**-0.5), fan_in**-0.5)
         for each, (shape, fan_in) in zip(keys, shapes, strict=True)
-    )
-    return weight, bias, output, constant
+    ]
+    return tuple(drawn if case.network == "mlp" else drawn[:2])
 
 
-def _outputs(parameters: Parameters, x: jax.Array) -> jax.Array:
-    weight, bias, output, constant = parameters
-    return jax.nn.relu(x @ weight.T + bias) @ output + constant
+def _outputs(case: Case, parameters: Parameters, x: jax.Array) -> jax.Array:
+    weight, bias, *output = parameters
+    sums = x @ weight.T + bias
+    if case.network == "neuron":
+        return jnp.sin(np.pi / 2 * (sums[:, 0] + 1 - case.k))
+    if case.network == "polynet":
+        return functools.reduce(operator.mul, list(sums.T))
+    return jax.nn.relu(sums) @ output[0] + output[1]
 
 
 def _label(case: Case, x: jax.Array) -> jax.Array:
@@ -59,7 +69,7 @@ def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
     models = plain_models(case, validate=validate)
 
     def loss(parameters: Parameters, x: jax.Array) -> jax.Array:
-        return jnp.mean(jax.nn.relu(1 - _label(case, x) * _outputs(parameters, x)))
+        return jnp.mean(jax.nn.relu(1 - _label(case, x) * _outputs(case, parameters, x)))
 
     def step(carry: tuple[Parameters, jax.Array], count: jax.Array) -> tuple[tuple[Parameters, jax.Array], None]:
         parameters, key = carry
@@ -68,7 +78,7 @@ def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
 
     def validated(carry: tuple[Parameters, jax.Array], first: jax.Array, points: jax.Array) -> Any:
         carry, _ = jax.lax.scan(step, carry, first + jnp.arange(EVERY))
-        return carry, jnp.all(_outputs(carry[0], points) * _label(case, points) > 0)
+        return carry, jnp.all(_outputs(case, carry[0], points) * _label(case, points) > 0)
 
     def run(parameters: Parameters, key: jax.Array, points: jax.Array, steps: int) -> Any:
         if not validate:
@@ -97,19 +107,24 @@ def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
     return timed
 
 
-def engine(case: Case, *, validate: bool) -> tuple[Callable[[], Timed], int]:
+def engine(case: Case, *, validate: bool, fused: bool = True) -> tuple[Callable[[], Timed], int]:
     """The lab's engine with more runs than it can finish, stopped after a while; counts the steps that runs took.
 
     Runs that learn are replaced by others, as in any use of it. Also the number of lanes that the lab chooses for this
-    shape.
+    shape. On a GPU fused kernels train them, unless they are turned off.
     """
-    of_shape = functools.partial(
-        plan, pl.Uniform(pl.Parity(case.n, range(case.k))), pl.MLP(case.width), batch=case.batch
-    )
-    lanes = of_shape(seeds=1, steps=100).ensemble.program.lanes
+    networks: dict[str, Recipe] = {
+        "mlp": pl.MLP(case.width),
+        "neuron": pl.Neuron(Sinusoid(case.k)),
+        "polynet": pl.PolyNet(case.width),
+    }
+    network = networks[case.network]
+    of_shape = functools.partial(plan, pl.Uniform(pl.Parity(case.n, range(case.k))), network, batch=case.batch)
+    lanes = of_shape(seeds=1, steps=100, fused=fused).ensemble.program.lanes
     options: dict[str, Any] = {"every": EVERY} if validate else {"validation": 0, "every": 500}
     seconds = VALIDATED_SECONDS if validate else ENGINE_SECONDS
-    ready = of_shape(rate=case.rate, seeds=200 * lanes, steps=100_000, lanes=lanes, **options)
+    seeds = min(200 * lanes, MOST_RUNS)
+    ready = of_shape(rate=case.rate, seeds=seeds, steps=100_000, lanes=lanes, fused=fused, **options)
     work_through(ready.ensemble, seconds=0)  # compiles
 
     def timed() -> Timed:

@@ -19,8 +19,11 @@ import numpy as np
 
 from ..manifest import manifest
 from .cases import CASES as CASES, Case, Timed
+from .costs import cost, rates as device_rates
 from .jax_engines import engine, plain, plain_models
 
+BLOCK_STEPS = 20
+"""Steps in which weights move to and from memory once, at the least, where kernels keep them in registers."""
 SECONDS = 0.8
 """The duration of one measurement of an alternative, within a factor of two."""
 
@@ -31,14 +34,18 @@ Engine = Callable[[], Timed]
 def engines(case: Case) -> dict[str, tuple[Engine, int]]:
     """Every engine of a case, with the number of models that it trains side by side."""
     found: dict[str, tuple[Engine, int]] = {}
-    if importlib.util.find_spec("torch"):
+    if importlib.util.find_spec("torch") and case.network == "mlp":
         from . import torch_engines
 
         found["torch loop"] = _of_one_length(torch_engines.loop(case)), 1
         found["torch vmap"] = _of_one_length(torch_engines.vmap(case)), 128
     found["plain jax"] = _of_one_length(plain(case, validate=False)), plain_models(case, validate=False)
     found["plain jax, validated"] = _of_one_length(plain(case, validate=True)), plain_models(case, validate=True)
-    return found | {"paritylab": engine(case, validate=False), "paritylab, validated": engine(case, validate=True)}
+    ways = {"paritylab": True} if jax.default_backend() == "cpu" else {"paritylab, general": False, "paritylab": True}
+    for name, fused in ways.items():
+        found[name] = engine(case, validate=False, fused=fused)
+        found[f"{name}, validated"] = engine(case, validate=True, fused=fused)
+    return found
 
 
 def measure(cases: list[Case], rounds: int, say: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -72,7 +79,7 @@ def _of_one_length(run: Callable[[int], Timed]) -> Engine:
 def _row(case: Case, name: str, lanes: int, rates: dict[str, float]) -> dict[str, Any]:
     rate = rates[name]
     return {
-        **{field: getattr(case, field) for field in ("n", "k", "width", "batch")},
+        **{field: getattr(case, field) for field in ("network", "n", "k", "width", "batch")},
         "engine": name,
         "side_by_side": lanes,
         "steps_per_second": rate,
@@ -80,7 +87,13 @@ def _row(case: Case, name: str, lanes: int, rates: dict[str, float]) -> dict[str
         "ratio_to_plain_jax": rate / rates["plain jax"],
         "ratio_to_plain_jax_validated": rate / rates["plain jax, validated"],
         "fraction_of_sgemm": rate * case.operations / sgemm(),
+        "fraction_of_floor": rate * cost(case, BLOCK_STEPS).floor(device_rates(), _on_tensor_cores(case)),
     }
+
+
+def _on_tensor_cores(case: Case) -> bool:
+    """Whether products with inputs of +-1 can be exact there and fill a tile."""
+    return jax.default_backend() == "gpu" and case.network == "mlp" and case.batch >= 16
 
 
 @cache
@@ -108,4 +121,5 @@ def machine() -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "devices": len(jax.devices()),
         "sgemm_gflops": round(sgemm() / 1e9, 1),
+        **{f"device_{name}_per_second": float(f"{value:.3g}") for name, value in device_rates()._asdict().items()},
     }

@@ -11,7 +11,7 @@ from .printing import print_json, shown, table
 
 @app.command()
 def bench(
-    cases: Annotated[str | None, option("Numbers of the cases to run, 1 to 6: 1,2.")] = None,
+    cases: Annotated[str | None, option("Numbers of the cases to run, from 1 on: 1,2.")] = None,
     rounds: Annotated[int, option("Interleaved rounds; the median counts.")] = 5,
     as_json: AsJson = False,
 ) -> None:

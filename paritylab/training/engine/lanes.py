@@ -52,6 +52,8 @@ class Program:
 
     def together(self, level: int) -> int:
         """How many lanes are validated together on a level after the first: about as many as a block sends there."""
+        if isinstance(self.rule, AbstractBlockRule):
+            return max(1, self.lanes // 64)
         if self.block == 1:
             return max(1, self.lanes // 128)
         group = max(8, self.lanes * min(self.block, 16) // 256)

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, PyTree
 
+from ..rules.base import AbstractBlockRule
 from ..rules.leaves import Leaves
 from ..rules.outcomes import Outcome
 from .lanes import Lanes, Program, put, take, zeros
@@ -47,7 +48,7 @@ def close_look(
     rule, outcome = program.rule, seen.outcome
     candidates = (lanes.slot < program.slots) & ((outcome == LEARNED) | (last & (outcome == RUNNING)))
     now = (outcome, seen.statistics, lanes.memory)
-    for level in range(1, rule.levels):
+    for level in range(rule.levels_taken if isinstance(rule, AbstractBlockRule) else 1, rule.levels):
         asked = now[0] == LEARNED
         if level == rule.levels - 1:
             asked = asked | last

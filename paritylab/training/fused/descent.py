@@ -38,6 +38,10 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
         fields = {field.name: getattr(rule, field.name) for field in dataclasses.fields(GradientDescent)}
         return cls(**fields, kernel=kernel)
 
+    @property
+    def levels_taken(self) -> int:  # type: ignore[override]
+        return 2 if self.kernel.points and self.validation > self.kernel.points else 1
+
     def block(
         self,
         state: TrainingState,

@@ -66,6 +66,9 @@ class AbstractRoundRule(AbstractRule):
 class AbstractBlockRule(AbstractRule):
     """A rule that takes a whole block of rounds at once, validation on the first levels included."""
 
+    levels_taken: int
+    """How many levels of validation a block has gone through; the last one is never among them."""
+
     @abc.abstractmethod
     def block(
         self,
