@@ -1,4 +1,4 @@
-"""Kernels on a real GPU, against the general engine there and against float64. Without a GPU there is nothing to run."""
+"""Kernels on a GPU, against the general engine there and against float64. Without a GPU there is nothing to run."""
 
 import functools
 import time
