@@ -16,7 +16,7 @@ from ...targets.symmetric import Symmetric
 from ..rules.gradient_descent import GradientDescent, Problem, network_made_by
 from ..rules.losses import Hinge, correlation, logistic, square_loss
 from ..rules.optimizers import constant
-from ..rules.validation import FIRST_DRAW, SECOND_LEVEL
+from ..rules.validation import FIRST_DRAW
 from .kernels import ACTIVATIONS, LOSSES, PLAIN, Family, Kernel
 
 LARGEST = {"weights": 160, "units": 1024, "tiles": 128, "one": 128}
@@ -54,7 +54,7 @@ def kernel_for(rule: Any, problem: Problem) -> Kernel:
         uniform=type(inputs) is Uniform,
         noisy=inputs is not distribution,
         decay=_decays(problem.optimizer),
-        points=min(rule.validation, SECOND_LEVEL) if type(inputs) is Uniform else 0,
+        shared_points=rule.validation if type(inputs) is Uniform else 0,
         checked=rule.validation > 0,
     )
     _check_size(kernel)

@@ -17,7 +17,7 @@ from ..rules.leaves import Leaves
 from ..rules.losses import Hinge
 from ..rules.optimizers import spread
 from ..rules.outcomes import Outcome
-from ..rules.validation import Validation, Witnesses, points_of_validation
+from ..rules.validation import SECOND_LEVEL, Validation, Witnesses, points_of_validation
 from .coverage import inputs_of
 from .frames import TARGET
 from .kernels import WITNESSES, Kernel
@@ -28,7 +28,8 @@ from .launching import prepared
 class FusedDescent(GradientDescent, AbstractBlockRule):
     """`GradientDescent` whose blocks a kernel takes: the same draws, sums in another order.
 
-    The kernel validates on a run's witnesses and on the first points of the batch; the rest is the general engine's.
+    The kernel validates on a run's witnesses and, where all runs have the same, on the points of the batch. A run that
+    passes is validated once more by the general engine, whose word counts.
     """
 
     kernel: Kernel = dataclasses.field(kw_only=True)
@@ -40,7 +41,7 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
 
     @property
     def levels_taken(self) -> int:  # type: ignore[override]
-        return 2 if self.kernel.points and self.validation > self.kernel.points else 1
+        return min(2 if self.kernel.points >= SECOND_LEVEL else 1, self.levels - 1)
 
     def block(
         self,

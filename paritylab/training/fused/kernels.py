@@ -31,6 +31,9 @@ LARGEST_BLOCK = 1024
 WARP = 32
 BLOCK_OPERATIONS, SHORTEST_BLOCK, LONGEST_BLOCK = 1e11, 20, 1000
 """What all lanes do in a block, and the steps of a block. A run that seems to have ended waits for its end."""
+MOST_POINTS, FEW_POINTS = 2**15, 512
+CROWD_BYTES = 32 * 2**10
+"""Of weights that are laid open to all threads of a warp or a block while they validate one run together."""
 STATIC_SHARED = 48 * 2**10
 """Bytes of shared memory that a block has without asking."""
 
@@ -63,8 +66,8 @@ class Kernel:
     """Whether inputs are fair signs; else product with a mean for each coordinate."""
     noisy: bool
     decay: bool
-    points: int
-    """Validation points that are tried after the witnesses; none where they differ from run to run."""
+    shared_points: int
+    """Points of the validation batch, where all runs have the same."""
     checked: bool
 
     @property
@@ -171,13 +174,25 @@ class Kernel:
             "RESIDENT": max(1, RESIDENT_THREADS // self.block) if self.layout == "units" and self.batch == 1 else 1,
         }
         if self.layout == "units":
-            return {**common, "THREADS": self.threads}
+            return {**common, "THREADS": self.threads, "CROWD": int(self.points > 0 and self._staged <= CROWD_BYTES)}
         return {
             **common,
             "SHARED_BYTES": self.shared_bytes,
             "WARPS": self.warps,
             "TILES": math.ceil(self.units / 16 / self.warps),
         }
+
+    @property
+    def points(self) -> int:
+        """Validation points that are tried after the witnesses: all of them where they are tried side by side."""
+        together = self.layout == "tiles" or self._staged <= CROWD_BYTES
+        return min(self.shared_points, MOST_POINTS if together else FEW_POINTS)
+
+    @property
+    def _staged(self) -> int:
+        """Bytes of the weights of the runs that a block looks at together."""
+        one = 16 * -(-self.units // 4) * (self.n + 2) + 16
+        return one * (self.block // WARP if self.threads <= WARP else 1)
 
     @property
     def lanes(self) -> int:

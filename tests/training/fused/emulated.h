@@ -135,6 +135,11 @@ static unsigned __ballot_sync(unsigned, bool value) {
   emulation::wait(emulation::of_warp[warp]);
   return result;
 }
+static int atomicMin(int *at, int value) {
+  const int before = *at;
+  if (value < before) *at = value;
+  return before;
+}
 static bool __any_sync(unsigned mask, bool value) { return __ballot_sync(mask, value) != 0; }
 
 static unsigned __funnelshift_l(unsigned low, unsigned high, int by) {

@@ -23,11 +23,28 @@
 #define SPAN (ITEMS >= THREADS ? 1 : THREADS / ITEMS < 10 ? THREADS / ITEMS : 10)  // steps whose words are drawn together
 #define FEW (BATCH * PER <= 8)  // examples whose sums stay in registers
 
+#define QUADS ((UNITS + 3) / 4)
+#define CROWDS (IN_A_WARP ? WARPS : 1)  // threads that look at one run together: a warp, or the block
+
+struct __align__(16) Quad {
+  float of[4];
+};
+
+// A run's weights where all threads of a crowd can read them, four units at a time.
+struct Staged {
+  Quad weight[N][QUADS], bias[QUADS], output[QUADS];
+  float constant;
+};
+
 struct Shared {
+#if CROWD
+  Staged staged[CROWDS];
+#endif
   u32 words[RUNS][SPAN * ITEMS + 1];
   Witnesses witnesses[RUNS];
 #if !IN_A_WARP
   float sums[2][BATCH][WARPS];
+  int first_wrong;
 #endif
 };
 
@@ -240,24 +257,135 @@ __device__ __forceinline__ void step(Network &net, const Pace &pace, const u32 *
 #endif
 }
 
-// The outcome that a run's witnesses and the first validation points show. Runs of a warp try their points together.
-__device__ __forceinline__ int tried(const Network &net, bool on, int &start, const TARGET_TYPE *target, const u32 *points,
-                                     const Seat &seat, Shared &shared, int &turn) {
 #if IN_A_WARP
 #define SOME(condition) __any_sync(~0u, condition)
 #else
 #define SOME(condition) (condition)  // all threads of a block have one run
 #endif
-  Witnesses &known = shared.witnesses[seat.place];
+
+// What one witness after the other says, until a mistake: a few of them, or all. Runs of a warp try theirs together.
+__device__ __forceinline__ int try_witnesses(const Network &net, bool &right, int most, int &start, const Seat &seat,
+                                             Shared &shared, int &turn) {
+  const Witnesses &known = shared.witnesses[seat.place];
   int outcome = RUNNING;
-  bool right = on;
-  for (int i = 0; i < WITNESSES && SOME(right); ++i) {
+  for (int i = 0; i < most && SOME(right); ++i) {
     const int which = (start + i) % WITNESSES;
     const float value = output_at(net, witness(known, which), seat, shared, turn);
     if (!right) continue;  // its neighbours go on
     if (!is_finite(value)) right = false, outcome = DIVERGED;
     else if (!(witness_label(known, which) * value > 0)) right = false, start = which;
   }
+  return outcome;
+}
+
+#if CROWD
+__device__ __forceinline__ void stage(Staged &to, const Network &net, const Seat &seat) {
+#pragma unroll
+  for (int p = 0; p < PER; ++p) {
+    const int unit = seat.u + p * THREADS;
+    if (!seat.holds(p)) continue;
+#pragma unroll
+    for (int j = 0; j < N; ++j) to.weight[j][unit / 4].of[unit % 4] = net.weight[p][j];
+    to.bias[unit / 4].of[unit % 4] = net.bias[p];
+#if MLP
+    to.output[unit / 4].of[unit % 4] = net.output[p];
+    if (unit == 0) to.constant = net.constant;
+#endif
+  }
+}
+
+// The output of a staged network, by one thread.
+__device__ __forceinline__ float staged_output(const Staged &net, const Point &x, int k) {
+  float result = MLP ? net.constant : 1.0f;
+  for (int q = 0; q < QUADS; ++q) {
+    Quad z = net.bias[q];
+#pragma unroll
+    for (int j = 0; j < N; ++j) {
+      const float xj = coordinate(x, j);
+      const Quad w = net.weight[j][q];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) z.of[i] = fmaf(w.of[i], xj, z.of[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (4 * q + i >= UNITS) break;
+      result = MLP ? fmaf(net.output[q].of[i], activation(z.of[i], k), result) : result * activation(z.of[i], k);
+    }
+  }
+  return result;
+}
+
+// The least number that a thread of the crowd is wrong with; a large one if none is.
+__device__ __forceinline__ int first_of(bool wrong, int number, Shared &shared) {
+#if IN_A_WARP
+  const u32 all = __ballot_sync(~0u, wrong);
+  return all ? number - (int)(threadIdx.x % 32) + __ffs(all) - 1 : 1 << 30;
+#else
+  if (threadIdx.x == 0) shared.first_wrong = 1 << 30;
+  __syncthreads();
+  if (wrong) atomicMin(&shared.first_wrong, number);
+  __syncthreads();
+  const int first = shared.first_wrong;
+  __syncthreads();
+  return first;
+#endif
+}
+
+// A staged run on all witnesses, then on validation points: a point for each thread, up to the first mistake.
+__device__ __forceinline__ int look_together(const Staged &net, Witnesses &known, int &start, const TARGET_TYPE *target,
+                                             const u32 *points, int k, Shared &shared) {
+  const int size = IN_A_WARP ? 32 : BLOCK, self = threadIdx.x % size;
+  for (int from = -size; from < POINTS; from += size) {
+    const int i = from + self;
+    const bool inside = from < 0 ? self < WITNESSES : i < POINTS;
+    const Point x = from < 0 ? witness(known, self % WITNESSES) : point_at(points, inside ? i : 0);
+    const float y = from < 0 ? witness_label(known, self % WITNESSES) : label(x, target);
+    const float value = staged_output(net, x, k);
+    if (first_of(inside && !is_finite(value), i, shared) < POINTS) return DIVERGED;
+    const int wrong = first_of(inside && !(y * value > 0), i, shared);
+    if (wrong >= POINTS) continue;
+    if (from < 0) start = wrong + size;
+    else {
+      start = (start + 1) % WITNESSES;
+      if (i == wrong) replace(known, start, x, y);
+    }
+    SYNCHRONIZE();
+    return RUNNING;
+  }
+  return LEARNED;
+}
+#endif
+
+#define TRIED_ALONE (CROWD ? 2 : WITNESSES)  // most networks that are wrong are so on one of the last points
+
+// The outcome that a run's witnesses and the first validation points show.
+__device__ __forceinline__ int tried(const Network &net, bool on, int &start, const TARGET_TYPE *target, const u32 *points,
+                                     const Seat &seat, Shared &shared, int &turn) {
+  bool right = on;
+  int outcome = try_witnesses(net, right, TRIED_ALONE, start, seat, shared, turn);
+#if CROWD && IN_A_WARP
+  Staged &staged = shared.staged[threadIdx.x / 32];
+  for (u32 asking = __ballot_sync(~0u, right && seat.u == 0); asking; asking &= asking - 1) {
+    const int leader = __ffs(asking) - 1, place = __shfl_sync(~0u, seat.place, leader);
+    const bool own = seat.place == place;
+    __syncwarp();
+    if (own) stage(staged, net, seat);
+    __syncwarp();
+    int from = __shfl_sync(~0u, start, leader);
+    const int k = __shfl_sync(~0u, net.k, leader);
+    const TARGET_TYPE *its = (const TARGET_TYPE *)__shfl_sync(~0u, (unsigned long long)target, leader);
+    const int shown = look_together(staged, shared.witnesses[place], from, its, points, k, shared);
+    if (own) start = from, outcome = shown, right = false;
+  }
+  return outcome;
+#elif CROWD
+  if (!right) return outcome;
+  __syncthreads();
+  stage(shared.staged[0], net, seat);
+  __syncthreads();
+  return look_together(shared.staged[0], shared.witnesses[0], start, target, points, net.k, shared);
+#else
+  Witnesses &known = shared.witnesses[seat.place];
   for (int i = 0; i < POINTS && SOME(right); ++i) {
     const Point x = point_at(points, i);
     const float value = output_at(net, x, seat, shared, turn), y = label(x, target);
@@ -270,6 +398,7 @@ __device__ __forceinline__ int tried(const Network &net, bool on, int &start, co
     if (wrong) right = false;
   }
   return right ? LEARNED : outcome;
+#endif
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) {

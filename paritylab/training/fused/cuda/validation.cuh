@@ -1,9 +1,9 @@
 // The validation points that a kernel tries by itself: a run's witnesses, then the first points of the batch.
 //
-// A run halts here only if it classifies all of them; the whole batch is then the general engine's to look at.
-// Points are tried one after the other and the first mistake ends it: a network that is still wrong is mostly wrong
-// on the point that it was wrong on before, so that point is tried first, and one that it meets among the others
-// takes the place of a witness. Which points are tried never changes what a run gives.
+// A run halts here only if it classifies all of them; then the general engine validates it, and its word counts.
+// The first mistake ends a trial: a network that is still wrong is mostly wrong on the point that it was wrong on
+// before, so that point is tried first, and one that it meets among the others takes the place of a witness. Which
+// points are tried never changes what a run gives.
 
 #define WITNESSES 16
 
