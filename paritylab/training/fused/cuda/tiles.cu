@@ -12,6 +12,7 @@
 #include "examples.cuh"
 #include "functions.cuh"
 #include "validation.cuh"
+#include "descent.cuh"
 
 #define THREADS (32 * WARPS)
 #define RUNS (BLOCK / THREADS)
@@ -149,6 +150,26 @@ __device__ __forceinline__ int unit_of(int warp, int tile, int half) {
   return (warp * TILES + tile) * 16 + half * 8 + threadIdx.x % 32 / 4;
 }
 
+// Calls `visit` with each weight that a thread has, its unit and its coordinate.
+template <typename Visit>
+__device__ __forceinline__ void for_each_weight(Network &net, int warp, Visit visit) {
+#pragma unroll
+  for (int tile = 0; tile < TILES; ++tile)
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        visit(net.weight[tile][c][i], unit_of(warp, tile, i / 2), c * 8 + threadIdx.x % 4 * 2 + i % 2);
+}
+
+template <typename Visit>
+__device__ __forceinline__ void for_each_unit(Network &net, int warp, Visit visit) {
+#pragma unroll
+  for (int tile = 0; tile < TILES; ++tile)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) visit(net.bias[tile][half], net.output[tile][half], unit_of(warp, tile, half));
+}
+
 struct Units {
   LeftFactor left[INPUT_TILES];
 };
@@ -193,18 +214,6 @@ __device__ __forceinline__ float output_of(const float (&sums)[WARPS][PADDED], i
 #pragma unroll
   for (int w = 0; w < WARPS; ++w) total += sums[w][b];
   return total + constant;
-}
-
-struct Pace {
-  float rate[ARRAYS], shrink[ARRAYS];
-};
-
-__device__ __forceinline__ float moved(float weight, float gradient, float rate, float shrink) {
-#if DECAY
-  return weight + (-rate * gradient - shrink * weight);
-#else
-  return fmaf(-rate, gradient, weight);
-#endif
 }
 
 __device__ __forceinline__ float over_columns(float value) {
@@ -378,45 +387,30 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
   const int lane = threadIdx.x % 32, warp = threadIdx.x % THREADS / 32;
 
   Network net;
-#pragma unroll
-  for (int tile = 0; tile < TILES; ++tile) {
-#pragma unroll
-    for (int c = 0; c < COLUMNS; ++c)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int unit = unit_of(warp, tile, i / 2), j = c * 8 + lane % 4 * 2 + i % 2;
-        net.weight[tile][c][i] = unit < UNITS && j < N ? weight[((size_t)at * UNITS + unit) * N + j] : 0.0f;
-      }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int unit = unit_of(warp, tile, half);
-      net.bias[tile][half] = unit < UNITS ? bias[(size_t)at * UNITS + unit] : 0.0f;
-      net.output[tile][half] = unit < UNITS ? output[(size_t)at * UNITS + unit] : 0.0f;
-    }
-  }
+  for_each_weight(net, warp, [&](float &value, int unit, int j) {
+    value = unit < UNITS && j < N ? weight[((size_t)at * UNITS + unit) * N + j] : 0.0f;
+  });
+  for_each_unit(net, warp, [&](float &of_bias, float &of_output, int unit) {
+    of_bias = unit < UNITS ? bias[(size_t)at * UNITS + unit] : 0.0f;
+    of_output = unit < UNITS ? output[(size_t)at * UNITS + unit] : 0.0f;
+  });
   net.constant = constant[at];
   net.k = DEGREE(at);
-  Pace pace;
-#pragma unroll
-  for (int i = 0; i < ARRAYS; ++i) {
-    pace.rate[i] = numbers[at * NUMBERS + i];
-    pace.shrink[i] = numbers[at * NUMBERS + ARRAYS + i];
-  }
-  const float margin = numbers[at * NUMBERS + 2 * ARRAYS], flips = numbers[at * NUMBERS + 2 * ARRAYS + 1];
+  const Numbers own = numbers_of(numbers + at * NUMBERS);
   const TARGET_TYPE *own_target = target + (size_t)at * TARGET_SIZE;
   const float *own_up = up + (size_t)at * UP_SIZE;
   const Key data = Key{key[2 * at], key[2 * at + 1]};
+  u32 *own_witnesses = witnesses + (size_t)at * WITNESSES * WORDS;
+  float *own_labels = witness_labels + at * WITNESSES;
   if (warp == 0 && lane == 0) {
-    shared.witnesses.signs = 0;
-    for (int i = 0; i < WITNESSES; ++i)
-      replace(shared.witnesses, i, point_at(witnesses + (size_t)at * WITNESSES * WORDS, i), witness_labels[at * WITNESSES + i]);
+    take_witnesses(shared.witnesses, own_witnesses, own_labels);
   }
 
   const int first = step_count[at], last = ROUNDS * EVERY;
   int now = first, seen = RUNNING, start = 0, turn = 0;
   auto draw = [&](int from) {  // the words of SPAN steps
     for (int item = warp * 32 + lane; item < SPAN * ITEMS; item += THREADS)
-      shared.words[item] = drawn(folded(data, first + from + item / ITEMS), item % ITEMS, own_up, flips);
+      shared.words[item] = drawn(folded(data, first + from + item / ITEMS), item % ITEMS, own_up, own.flips);
     SYNCHRONIZE();
   };
   draw(0);
@@ -426,7 +420,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
     const bool more = i + 1 < last;
     if (more && (i + 1) % SPAN == 0) draw(i + 1);
     const u32 *next = more ? shared.words + (i + 1) % SPAN * ITEMS : 0;
-    step(net, pace, shared, i % BUFFERS, turn, margin, warp, next, own_target);
+    step(net, own.pace, shared, i % BUFFERS, turn, own.margin, warp, next, own_target);
     turn ^= 1;
     if ((i + 1) % EVERY) continue;
     now += EVERY;
@@ -436,27 +430,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
     if (seen != RUNNING || now >= limit[at]) break;
   }
 
-#pragma unroll
-  for (int tile = 0; tile < TILES; ++tile) {
-#pragma unroll
-    for (int c = 0; c < COLUMNS; ++c)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int unit = unit_of(warp, tile, i / 2), j = c * 8 + lane % 4 * 2 + i % 2;
-        if (unit < UNITS && j < N) weight[((size_t)at * UNITS + unit) * N + j] = net.weight[tile][c][i];
-      }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int unit = unit_of(warp, tile, half);
-      if (unit >= UNITS || lane % 4) continue;
-      bias[(size_t)at * UNITS + unit] = net.bias[tile][half];
-      output[(size_t)at * UNITS + unit] = net.output[tile][half];
-    }
-  }
+  for_each_weight(net, warp, [&](float &value, int unit, int j) {
+    if (unit < UNITS && j < N) weight[((size_t)at * UNITS + unit) * N + j] = value;
+  });
+  for_each_unit(net, warp, [&](float &of_bias, float &of_output, int unit) {
+    if (unit >= UNITS || lane % 4) return;  // four threads have the same
+    bias[(size_t)at * UNITS + unit] = of_bias;
+    output[(size_t)at * UNITS + unit] = of_output;
+  });
   if (warp == 0 && lane == 0) {
     constant[at] = net.constant;
     step_count[at] = now;
     outcome[at] = seen;
-    keep_witnesses(shared.witnesses, start, witnesses + (size_t)at * WITNESSES * WORDS, witness_labels + at * WITNESSES);
+    keep_witnesses(shared.witnesses, start, own_witnesses, own_labels);
   }
 }

@@ -8,6 +8,7 @@
 #include "examples.cuh"
 #include "functions.cuh"
 #include "validation.cuh"
+#include "descent.cuh"
 
 #define IN_A_WARP (THREADS <= 32)
 #if IN_A_WARP
@@ -161,19 +162,6 @@ __device__ __forceinline__ float output_at(const Network &net, const Point &x, c
   value[0] = share(net, z, seat);
   outputs(value, net, seat, shared, turn);
   return value[0];
-}
-
-// The rate of each array of the network, and what it shrinks by at a step.
-struct Pace {
-  float rate[ARRAYS], shrink[ARRAYS];
-};
-
-__device__ __forceinline__ float moved(float weight, float gradient, float rate, float shrink) {
-#if DECAY
-  return weight + (-rate * gradient - shrink * weight);
-#else
-  return fmaf(-rate, gradient, weight);
-#endif
 }
 
 // One step of gradient descent; threads of a run that has halted only help the others of their warp.
@@ -430,21 +418,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
   net.constant = constant[at];
 #endif
   net.k = DEGREE(at);
-  Pace pace;
-#pragma unroll
-  for (int i = 0; i < ARRAYS; ++i) {
-    pace.rate[i] = numbers[at * NUMBERS + i];
-    pace.shrink[i] = numbers[at * NUMBERS + ARRAYS + i];
-  }
-  const float margin = numbers[at * NUMBERS + 2 * ARRAYS], flips = numbers[at * NUMBERS + 2 * ARRAYS + 1];
+  const Numbers own = numbers_of(numbers + at * NUMBERS);
   const TARGET_TYPE *own_target = target + (size_t)at * TARGET_SIZE;
   const float *own_up = up + (size_t)at * UP_SIZE;
   const Key data = Key{key[2 * at], key[2 * at + 1]};
+  u32 *own_witnesses = witnesses + (size_t)at * WITNESSES * WORDS;
+  float *own_labels = witness_labels + at * WITNESSES;
   Witnesses &known = shared.witnesses[seat.place];
   if (seat.u == 0) {
-    known.signs = 0;
-    for (int i = 0; i < WITNESSES; ++i)
-      replace(known, i, point_at(witnesses + (size_t)at * WITNESSES * WORDS, i), witness_labels[at * WITNESSES + i]);
+    take_witnesses(known, own_witnesses, own_labels);
   }
   SYNCHRONIZE();
 
@@ -459,10 +441,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
       if (ahead == 0) {
         SYNCHRONIZE();
         for (int item = seat.u; item < SPAN * ITEMS && seat.u < THREADS; item += THREADS)
-          words[item] = drawn(folded(data, first + round * EVERY + i + item / ITEMS), item % ITEMS, own_up, flips);
+          words[item] = drawn(folded(data, first + round * EVERY + i + item / ITEMS), item % ITEMS, own_up, own.flips);
         SYNCHRONIZE();
       }
-      step(net, pace, words + ahead * ITEMS, own_target, margin, on, seat, shared, turn);
+      step(net, own.pace, words + ahead * ITEMS, own_target, own.margin, on, seat, shared, turn);
     }
     if (on) now += EVERY;
 #if CHECKED
@@ -492,6 +474,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
 #endif
     step_count[at] = now;
     outcome[at] = seen;
-    keep_witnesses(known, start, witnesses + (size_t)at * WITNESSES * WORDS, witness_labels + at * WITNESSES);
+    keep_witnesses(known, start, own_witnesses, own_labels);
   }
 }

@@ -34,6 +34,11 @@ __device__ __forceinline__ void replace(Witnesses &all, int i, const Point &x, f
   all.signs = (all.signs & ~(1u << i)) | (y < 0 ? 1u << i : 0u);
 }
 
+__device__ __forceinline__ void take_witnesses(Witnesses &all, const u32 *words, const float *labels) {
+  all.signs = 0;
+  for (int i = 0; i < WITNESSES; ++i) replace(all, i, point_at(words, i), labels[i]);
+}
+
 // For the next block: what was tried last comes first.
 __device__ __forceinline__ void keep_witnesses(const Witnesses &all, int start, u32 *words, float *labels) {
   for (int i = 0; i < WITNESSES; ++i) {
