@@ -190,7 +190,11 @@ class Sweep:
                 labels.setdefault(name, np.full(len(self), None))[done : done + len(work)] = values
             done += len(work)
         for name, values in labels.items():
-            rows = with_column(rows, name, column(values[place]))
+            argument = np.concatenate([np.full(len(work), name in _arguments(work)) for work in self.works])[place]
+            values = values[place]
+            if argument.any():
+                values = np.where(argument, np.array(rows.column(name).to_pylist(), object), values)
+            rows = with_column(rows, name, column(values))
         return rows
 
 
@@ -210,6 +214,11 @@ def _labels(work: AbstractWorkload) -> dict[str, np.ndarray]:
         return work.plan.columns
     assert isinstance(work, CallWorkload)
     return {name: work.columns[name] for name in dict.fromkeys(name for call in work.calls for name in call.labels)}
+
+
+def _arguments(work: AbstractWorkload) -> set[str]:
+    """The names of the arguments of calls, which are no labels: they are the same in every sweep."""
+    return {name for call in work.calls for name in call.configuration} if isinstance(work, CallWorkload) else set()
 
 
 def _own_columns(table: pa.Table) -> pa.Table:

@@ -332,6 +332,16 @@ def test_a_call_whose_columns_are_taken_fails_with_the_reason(tmp_path):
     assert "gives_an_error gave a column 'error', which is a label of the call" in reasons[0]
 
 
+def test_an_argument_of_a_call_stays_where_a_plan_has_a_label_of_that_name(tmp_path):
+    """A label of another sweep does not."""
+    planned = lambda **labels: pl.plan(TASK, pl.MLP(4), seeds=1, steps=10, lanes=2, labels=labels)
+    store = Store.create(tmp_path)
+    Sweep([planned(x="stale")]).run(store)
+    other = pl.plan(TASK, pl.MLP(4), seeds=[7], steps=10, lanes=2, labels={"x": "own"})
+    table = Sweep([planned(), other, Call(jobs.square, {"x": 3})]).run(store).table()
+    assert table.x.fillna("").tolist() == ["", "own", "3"]
+
+
 def test_a_run_that_a_sweep_has_twice_has_both_labels_and_is_done_once(tmp_path):
     twice = Sweep(pl.plan(TASK, pl.MLP(4), seeds=2, steps=10, lanes=2, labels={"group": g}) for g in "ab")
     with here() as executor:
