@@ -302,12 +302,11 @@ class Plan:
 
     def fused(self) -> "Plan":
         """The same runs, trained by a fused kernel where one covers them and this machine has a GPU for it."""
-        cell = self.cells[0]
-        try:
-            kernel_for(cell.rule, cell.problem)
-        except NotCovered:
-            return self
         if not kernels_run_here():
+            return self
+        try:
+            kernel_for(self.cells[0].rule, self.cells[0].problem)
+        except NotCovered:
             return self
         return dataclasses.replace(self, cells=tuple(dataclasses.replace(each, kernel=VERSION) for each in self.cells))
 
