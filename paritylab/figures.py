@@ -80,6 +80,41 @@ def save(figure: Figure, path: Path) -> list[Path]:
     return [*contents]
 
 
+DESCRIBED = 6
+"""Panels of a figure that are put into words."""
+
+
+def seen(figure: Figure) -> str:
+    """What a figure shows, in words: its title, and of each panel the axes with their ranges and the curves' names."""
+    panels = [axis for axis in figure.axes if axis.axison and (axis.lines or axis.collections or axis.patches)]
+    title = figure.get_suptitle()
+    words = [_plain(title)] if title else []
+    words += [_seen(axis, i + 1 if len(panels) > 1 else 0) for i, axis in enumerate(panels[:DESCRIBED])]
+    if len(panels) > DESCRIBED:
+        words.append(f"{len(panels) - DESCRIBED} further panels are alike")
+    return ". ".join(words) + "." if words else ""
+
+
+def _seen(axis: Axes, number: int) -> str:
+    """One panel; with a number where there are several."""
+    across, up = (
+        f"{_plain(label) or 'values'} from {low:.3g} to {high:.3g}{', logarithmic' if scale == 'log' else ''}"
+        for label, (low, high), scale in (
+            (axis.get_xlabel(), axis.get_xlim(), axis.get_xscale()),
+            (axis.get_ylabel(), axis.get_ylim(), axis.get_yscale()),
+        )
+    )
+    head = f"Panel {number}" if number else "One panel"
+    title = f", {_plain(axis.get_title())}" if axis.get_title() else ""
+    names = [_plain(name) for name in axis.get_legend_handles_labels()[1]]
+    return f"{head}{title}: {up}, over {across}{'; ' + ', '.join(names) if names else ''}"
+
+
+def _plain(text: str) -> str:
+    """A label without the marks of mathematics, in one line."""
+    return " ".join(text.translate(str.maketrans("", "", "$\\{}")).split())
+
+
 def _drawn(figure: Figure, kind: str) -> bytes:
     """The bytes of a picture of this kind."""
     buffer = io.BytesIO()

@@ -1,6 +1,8 @@
 """`paritylab reproduce` and `paritylab report`."""
 
 import os
+import shlex
+import sys
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -48,7 +50,8 @@ def reproduce(
         from ..experiments.accounts import accounts_in
         from ..experiments.base import chosen
         from ..experiments.reproduce import sweep_of, write_ledger
-        from ..report.page import REPORT, SUMMARY, cells_of, is_news, write_report
+        from ..report.page import REPORT, SUMMARY, cells_of, write_report
+        from ..report.sentences import is_news
 
         wanted = chosen(names or [])
         if data is not None:
@@ -58,7 +61,8 @@ def reproduce(
         say_damaged(accounts_in(out)[1], out, wanted, scale)
     done = work_off(wanted, first, scale, out, executor, as_json)
     code = code_of_writing(lambda: (write_ledger(out), write_report(out)), quiet=done.full)
-    known = [row for about in accounts_in(out)[0] for row in about["claims"]]
+    accounts = accounts_in(out)[0]
+    known = [row for about in accounts for row in about["claims"]]
     mine = tuple(f"{name}/" for name in wanted)
     rows = {row["claim"]: row for row in known if row["scale"] == scale and row["claim"].startswith(mine)}
     ledger = [*(rows | {row["claim"]: row for row in done.claims}).values()]
@@ -73,8 +77,24 @@ def reproduce(
     for row in news:
         say(f"{row['claim']} was recorded as {row['recorded']!r} and now {row['verdict']}.")
     if not as_json and page:
-        typer.echo(page)
+        say_results([each for each in accounts if each["experiment"] in wanted and each["scale"] == scale], page)
     raise typer.Exit(INTERRUPTED if done.interrupted else FAILED if news or done.trouble else code)
+
+
+OPENERS = {"darwin": "open", "win32": "start"}
+"""What opens a file in a browser, where it is not xdg-open."""
+
+
+def say_results(accounts: list[dict[str, Any]], page: str) -> None:
+    """What came of each experiment in a sentence, where the report is, and how to open it."""
+    from ..report.sentences import result
+
+    typer.echo()
+    for about in accounts:
+        typer.echo(f"{about['experiment']}: {result(about)}")
+    typer.echo(f"\n{page}")
+    command = shlex.join([OPENERS.get(sys.platform, "xdg-open"), page])
+    say(f"open the report in a browser: {command}")
 
 
 def record_verdicts(out: Path, wanted: list[str], scale: str) -> None:
@@ -208,5 +228,5 @@ def report(
     if as_json:
         print_json({"report": page, **({"left_out": [str(each.path) for each in damaged]} if damaged else {})})
     elif page:
-        typer.echo(page)
+        say_results(found, page)
     raise typer.Exit(FAILED if damaged else code)

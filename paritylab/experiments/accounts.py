@@ -102,6 +102,7 @@ def checked(about: Any, folder: Path) -> Account:
         raise ValueError("it is no account of an experiment")
     if _depth(about) > DEEPEST:
         raise ValueError("it has lists inside lists without end")
+    about |= {"seen": about.get("seen", {})}  # before figures were put into words
     _check_fields(about, ACCOUNT)
     for claim in about["claims"]:
         if isinstance(claim, dict) and "expected" in claim:  # as it was called before there was a theory beside it
@@ -163,6 +164,10 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, dict) and all(map(_is_text, value)) and all(map(_is_plain, value.values()))
 
 
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, (*value, *value.values())))
+
+
 VERDICTS = get_args(Verdict)
 CLAIM: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("claim", "statement", "region", "explanation", "scale", "null", "tested_by"), _is_text),
@@ -178,6 +183,7 @@ ACCOUNT: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("experiment", "title", "scale", "text", "command"), _is_text),
     "seconds": _is_number,
     "settings": _is_table,
+    "seen": _is_texts,
     "claims": lambda value: isinstance(value, list),
     "figures": _all(_is_name),
     "data": _all(_is_name),

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from matplotlib.figure import Figure
 
 from ..documents import document, make_folder, write_whole
-from ..figures import LOOK, save
+from ..figures import LOOK, save, seen
 from ..interruptions import hears_once
 from ..progress import SweepStatus
 from ..registry import EXPERIMENTS
@@ -141,6 +141,7 @@ def account_of(
         "command": f"paritylab reproduce {name} --scale {scale}",
         "claims": claims,
         "figures": [f"{figure}.png" for figure in figures],
+        "seen": {f"{name}.png": seen(figure) for name, figure in figures.items()},
         "data": [*DATA],
         "origins": origins_of(jobs),
         "jobs": [{name: job.get(name) for name in JOB} for job in jobs],

@@ -1,8 +1,7 @@
-"""The report as one self-contained HTML file."""
+"""The report as one self-contained HTML file: for each experiment a figure, a sentence, and the table folded below."""
 
 import base64
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ from .. import __version__
 from ..documents import write_whole
 from ..experiments.accounts import found_in
 from ..registry import PAPERS
+from .sentences import VERDICTS, alternative, counted, is_news, number as plain_number, result, summary, verdicts_of
 
 HERE = Path(__file__).parent
 REPORT = "report.html"
-VERDICTS = {"holds": "✓ holds", "fails": "✗ fails", "inconclusive": "? inconclusive"}
 
 
 def write_report(out: Path) -> Path:
@@ -27,97 +26,149 @@ def write_report(out: Path) -> Path:
 def html(experiments: list[dict[str, Any]], out: Path) -> str:
     """The report as HTML."""
     claims = [claim for about in experiments for claim in about["claims"]]
+    scripts = "\n".join((HERE / name).read_text() for name in ("sort.js", "filter.js"))
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
         f"<title>paritylab report</title><style>{(HERE / 'style.css').read_text()}</style></head><body><main>",
-        "<h1>What gradient descent learns on the Boolean cube</h1>",
-        f'<p class="lead">{counts(claims)}</p>',
-        f"<ul>{''.join(map(line_of, experiments))}</ul>",
-        ledger(claims),
-        *(section(about, out) for about in experiments),
+        "<header><h1>What gradient descent learns on the Boolean cube</h1>",
+        f'<p class="lead">{summary(claims)}</p>',
+        filters(experiments),
+        "</header>",
+        *(card(about, out) for about in experiments),
+        f'<details class="all"><summary>All {len(claims)} claims in one table</summary>',
+        claims_table(claims, COLUMNS, "ledger"),
+        "</details>",
         f"<footer>paritylab {escape(__version__)}</footer>",
-        f"</main><script>{(HERE / 'sort.js').read_text()}</script></body></html>",
+        f"</main><script>{scripts}</script></body></html>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def counts(claims: list[dict[str, Any]]) -> str:
-    """The whole ledger in one sentence."""
-    found = Counter(claim["verdict"] for claim in claims)
-    news = sum(is_news(claim) for claim in claims)
-    verdicts = ", ".join(f"{found[verdict]} {word}" for verdict, word in words(found).items())
-    changed = (
-        f" {news} differ from the recorded verdict." if news else " All verdicts are as recorded." if claims else ""
+def filters(experiments: list[dict[str, Any]]) -> str:
+    """What narrows the page to a paper or a verdict; a script shows it, without which it could do nothing."""
+    papers = dict.fromkeys(paper_of(about) for about in experiments)
+    verdicts = verdicts_of([claim for about in experiments for claim in about["claims"]])
+    options = lambda names: "".join(f'<option value="{escape(name)}">{escape(shown)}</option>' for name, shown in names)
+    return (
+        '<form id="filters" hidden><label>Paper <select name="paper">'
+        f'<option value="">all</option>{options((paper, paper) for paper in papers)}</select></label> '
+        '<label>Claims that <select name="verdict"><option value="">have any verdict</option>'
+        f"{options((verdict, counted_word(verdict)) for verdict in verdicts)}</select></label> "
+        '<output role="status"></output></form>'
     )
-    scale = " at this scale" if found["inconclusive"] else ""
-    return f"{len(claims)} claims of the papers: {verdicts or 'none'}{scale}.{changed}"
 
 
-def is_news(claim: dict[str, Any]) -> bool:
-    """Whether the verdict differs from the recorded one."""
-    return claim["recorded"] not in (None, claim["verdict"])
+def counted_word(verdict: str) -> str:
+    """A verdict as the verb of several claims."""
+    return counted([{"verdict": verdict}] * 2).removeprefix("2 ")
 
 
-def words(found: Counter[str]) -> dict[str, str]:
-    """The verb of each verdict that occurs."""
-    plural = {"holds": "hold", "fails": "fail", "inconclusive": "are inconclusive"}
-    single = {"holds": "holds", "fails": "fails", "inconclusive": "is inconclusive"}
-    return {verdict: (single if found[verdict] == 1 else plural)[verdict] for verdict in VERDICTS if found[verdict]}
+def paper_of(about: dict[str, Any]) -> str:
+    """The short name of an experiment's paper."""
+    return str(about["experiment"]).split("/")[0]
 
 
-def line_of(about: dict[str, Any]) -> str:
-    """One line of the list of experiments, with the verdicts of its claims."""
-    found = Counter(claim["verdict"] for claim in about["claims"])
-    verdicts = ", ".join(
-        f'<span class="verdict {verdict}">{VERDICTS[verdict][0]} {found[verdict]} {word}</span>'
-        for verdict, word in words(found).items()
+def card(about: dict[str, Any], out: Path) -> str:
+    """An experiment: what came of it beside its first figure, then further figures, and all else folded."""
+    name, scale = about["experiment"], about["scale"]
+    paper, claims = paper_of(about), about["claims"]
+    figures = [picture(figure, Path(scale) / name, out, alternative(about, figure)) for figure in about["figures"]]
+    title = escape(about["title"][:1].upper() + about["title"][1:])
+    return f"""<section class="card" id="{escape(scale)}/{escape(name)}" data-paper="{escape(paper)}" \
+data-verdicts="{" ".join(verdicts_of(claims))}">
+<div class="first"><div class="words"><h2>{title}</h2>
+<p class="result">{escape(result(about))}</p>
+{bar(claims)}
+<p class="paper">{escape(name)}, {escape(scale)} scale. {escape(PAPERS.get(paper, paper))}.</p></div>
+{"".join(figures[:1])}</div>
+{"".join(figures[1:])}
+<details><summary>{len(claims)} claims, and how it was made</summary>
+{claims_table(claims, COLUMNS[:-2])}
+{background(about, Path(scale) / name)}
+</details>
+</section>"""
+
+
+def bar(claims: list[dict[str, Any]]) -> str:
+    """The verdicts as a bar: a part for each, as wide as it is frequent, with its number."""
+    found = verdicts_of(claims)
+    parts = "".join(
+        f'<span class="part {verdict}" style="flex-grow:{count}">{VERDICTS[verdict][0]} {count}</span>'
+        for verdict, count in found.items()
     )
-    place = escape(f"{about['scale']}/{about['experiment']}")
-    return f'<li><a href="#{place}">{escape(about["experiment"])}</a>, {escape(about["title"])}: {verdicts}</li>'
+    return f'<div class="bar" role="img" aria-label="{counted(claims)}">{parts}</div>' if found else ""
+
+
+def background(about: dict[str, Any], folder: Path) -> str:
+    """What an experiment is and with which settings; its data, where it ran, and the command that makes it again."""
+    links = " · ".join(f'<a href="{escape(str(folder / each))}">{escape(each)}</a>' for each in about["data"])
+    settings = "".join(
+        f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>" for key, text in about["settings"].items()
+    )
+    origins = "; ".join(
+        ", ".join(f"{key} {value}" for key, value in origin.items() if value is not None) for origin in about["origins"]
+    )
+    return f"""<div class="text">{paragraphs(about["text"])}</div>
+<table class="settings">{settings}</table>
+<p>Make it again: <code>{escape(about["command"])}</code></p>
+<p>Data: {links}</p>
+<p class="origin">{about["seconds"]:.0f} s of work. {escape(origins)}</p>"""
 
 
 COLUMNS = ("claim", "verdict", "statement", "paper", "theory", "ours", "95% interval", "accepted", "scale", "time")
 
 
-def ledger(claims: list[dict[str, Any]]) -> str:
-    """The table of all claims."""
-    heads = "".join(f'<th aria-sort="none"><button type="button">{name}</button></th>' for name in COLUMNS)
-    rows = "\n".join(row(claim) for claim in claims)
-    return (
-        f'<div class="wide"><table id="ledger" class="sortable"><thead><tr>{heads}</tr></thead>\n'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+def claims_table(claims: list[dict[str, Any]], columns: Sequence[str], name: str = "") -> str:
+    """Claims with some of their columns, as a table that sorts; with a name also links to their experiments."""
+    heads = "".join(f'<th aria-sort="none"><button type="button">{each}</button></th>' for each in columns)
+    rows = "\n".join(row(claim, columns, links=bool(name)) for claim in claims)
+    mark = f' id="{name}"' if name else ""
+    return f'<table{mark} class="claims sortable"><thead><tr>{heads}</tr></thead>\n<tbody>{rows}</tbody></table>'
 
 
-def row(claim: dict[str, Any]) -> str:
-    """A row of the ledger; `data-value` is what it sorts by."""
+def row(claim: dict[str, Any], columns: Sequence[str], links: bool) -> str:
+    """A claim as a row; `data-value` is what it sorts by, and `data-name` its head where columns stand one below
+    the other."""
     verdict, (low, high) = claim["verdict"], claim["interval"]
     changed = f" (recorded: {escape(claim['recorded'])})" if is_news(claim) else ""
     why = f'<div class="why">{escape(claim["explanation"])}</div>' if claim["explanation"] else ""
-    anchor = escape("/".join(claim["claim"].split("/")[:2]))
-    cells = [
-        (claim["claim"], f'<a href="#{escape(claim["scale"])}/{anchor}">{escape(claim["claim"])}</a>'),
-        (verdict, f'<span class="verdict {verdict}">{VERDICTS[verdict]}</span>{changed}'),
-        (claim["statement"], escape(claim["statement"]) + why),
-        *((claim[name], number(claim[name])) for name in ("paper", "theory", "measured")),
-        (low, f"{number(low)} to {number(high)}"),
-        (claim["region"], escape(claim["region"])),
-        (claim["scale"], escape(claim["scale"])),
-        (claim["seconds"], f"{claim['seconds']:.0f} s"),
-    ]
+    paper, experiment, *rest = claim["claim"].split("/")
+    anchor = f"{escape(claim['scale'])}/{escape(paper)}/{escape(experiment)}"
+    cells = {
+        "claim": (
+            claim["claim"],
+            f'<a href="#{anchor}">{divided(claim["claim"])}</a>'
+            if links
+            else divided("/".join(rest) or claim["claim"]),
+        ),
+        "verdict": (verdict, f'<span class="verdict {verdict}">{VERDICTS[verdict]}</span>{changed}'),
+        "statement": (claim["statement"], escape(claim["statement"]) + why),
+        "paper": (claim["paper"], number(claim["paper"])),
+        "theory": (claim["theory"], number(claim["theory"])),
+        "ours": (claim["measured"], number(claim["measured"])),
+        "95% interval": (low, f"{number(low)} to {number(high)}"),
+        "accepted": (claim["region"], escape(claim["region"])),
+        "scale": (claim["scale"], escape(claim["scale"])),
+        "time": (claim["seconds"], f"{claim['seconds']:.0f} s"),
+    }
     key = lambda value: "" if value is None else escape(str(value), quote=True)
-    return "<tr>" + "".join(f'<td data-value="{key(value)}">{text}</td>' for value, text in cells) + "</tr>"
+    shown = "".join(
+        f'<td data-name="{name}" data-value="{key(cells[name][0])}">{cells[name][1]}</td>' for name in columns
+    )
+    return f'<tr data-paper="{escape(paper)}" data-verdict="{verdict}">{shown}</tr>'
+
+
+def divided(name: str) -> str:
+    """A claim's name, which may go on in the next line after a slash."""
+    return escape(name).replace("/", "/<wbr>")
 
 
 def number(value: Any) -> str:
-    """A number formatted for a cell; a dash stands for what JSON cannot hold, such as an infinite time."""
-    if value is None:
-        return "–"
-    if isinstance(value, str):
-        return escape(value)
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    """A number or a text formatted for a cell."""
+    return escape(plain_number(value))
 
 
 SUMMARY = ("claim", "paper", "theory", "ours", "95% interval", "accepted", "verdict")
@@ -130,37 +181,14 @@ def cells_of(claim: dict[str, Any], name: str, shown: Callable[[Any], str]) -> l
     return [claim[name], *numbers, interval, claim["region"], claim["verdict"]]
 
 
-def section(about: dict[str, Any], out: Path) -> str:
-    """An experiment: its figures, settings, and the command that reproduces it."""
-    name, scale = about["experiment"], about["scale"]
-    folder = Path(scale) / name
-    paper = PAPERS.get(name.split("/")[0], name.split("/")[0])
-    figures = "\n".join(picture(figure, folder, out, about["title"]) for figure in about["figures"])
-    links = " · ".join(f'<a href="{escape(str(folder / each))}">{escape(each)}</a>' for each in about["data"])
-    settings = "".join(
-        f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>" for key, text in about["settings"].items()
-    )
-    origins = "; ".join(
-        ", ".join(f"{key} {value}" for key, value in origin.items() if value is not None) for origin in about["origins"]
-    )
-    return f"""<section id="{escape(scale)}/{escape(name)}">
-<h2>{escape(name)} <small>{escape(scale)} scale</small></h2>
-<p class="paper">{escape(paper)}: {escape(about["title"])}</p>
-{figures}
-<div class="text">{paragraphs(about["text"])}</div>
-<table class="settings">{settings}</table>
-<p>Make it again: <code>{escape(about["command"])}</code></p>
-<p>Data: {links}</p>
-<p class="origin">{about["seconds"]:.0f} s of work. {escape(origins)}</p>
-</section>"""
-
-
-def picture(name: str, folder: Path, out: Path, title: str) -> str:
+def picture(name: str, folder: Path, out: Path, seen: str) -> str:
     """A figure, inside the page; larger as PDF beside it."""
-    image = base64.b64encode((out / folder / name).read_bytes()).decode()
+    content = (out / folder / name).read_bytes()
+    width, height = (int.from_bytes(content[place : place + 4]) for place in (16, 20))  # of every PNG
     pdf = escape(str((folder / name).with_suffix(".pdf")))
     return (
-        f'<figure><img alt="{escape(title, quote=True)}" src="data:image/png;base64,{image}">'
+        f'<figure><img alt="{escape(seen, quote=True)}" width="{width}" height="{height}" '
+        f'src="data:image/png;base64,{base64.b64encode(content).decode()}">'
         f'<figcaption><a href="{pdf}">PDF</a></figcaption></figure>'
     )
 

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
-from browsing import check
+from browsing import check, narrowed, opened
 from typer.testing import CliRunner
 
 from paritylab.cli import app
 from paritylab.documents import document
+from paritylab.figures import seen
 from paritylab.report.page import write_report
+from paritylab.report.sentences import result
 
 CLAIMS = [
     ("toys/squares/grow", -2.0, 9.0, 9.2, [8.9, 9.5], "holds", "holds", ""),
@@ -175,7 +177,7 @@ def raise_full(*_):
 class Tags(HTMLParser):
     """All tags with their attributes, and whether they are closed in order."""
 
-    VOID = frozenset({"meta", "img", "br", "link", "input"})
+    VOID = frozenset({"meta", "img", "br", "wbr", "link", "input"})
 
     def __init__(self, text: str):
         super().__init__()
@@ -203,12 +205,69 @@ def test_the_report_is_whole_and_well_formed(out):
 def test_the_report_says_all(out):
     text = write_report(out).read_text()
     assert "8 claims of the papers: 2 hold, 2 fail, 4 are inconclusive at this scale." in text
-    assert "2 differ from the recorded verdict." in text and text.count("(recorded: holds)") == 2
+    assert "2 differ from the recorded verdict." in text and text.count("(recorded: holds)") == 4
     assert "They &lt;grow&gt; &amp; do not shrink." in text and "<b>grow</b>" not in text
-    assert text.count("</a>, ") == len(list(out.glob("*/toys/*"))) and "✓ 1 holds" in text
+    assert text.count('<section class="card"') == len(list(out.glob("*/toys/*"))) and "✓ 1</span>" in text
+    assert "Of 4 claims 1 holds, 1 fails, 2 are inconclusive; one that is inconclusive: Squares" in text
+    assert text.count("12.5 (– to 13), the paper -5 or so") == 4  # beside its figure, and for who does not see it
     assert "8.9 to 9.5" in text and "paritylab reproduce toys/squares --scale paper" in text
     assert "<p>First.</p><p>Second &lt; third.</p>" in text
 
 
+SEEN = "One panel: values from -0.45 to 9.45, over values from -0.15 to 3.15; squares, <cubes>."
+
+
+def test_alternative_texts_say_what_is_seen(out):
+    figure, axes = plt.subplots()
+    axes.plot([0, 1, 4, 9], label="squares")
+    axes.plot([0, 1, 8, 9], label="$<cubes>$")
+    assert seen(figure) == SEEN
+    axes.set(xlabel="$n$", ylabel="area", yscale="log", ylim=(1, 10), title="Growth")
+    assert seen(figure).startswith("One panel, Growth: area from 1 to 10, logarithmic, over n from -0.15 to 3.15")
+    plt.close(figure)
+    change(out, seen={"squares.png": SEEN})
+    alternatives = [each["alt"] for tag, each in Tags(write_report(out).read_text()).found if tag == "img"]
+    assert alternatives[0] == f'squares & "others". {SEEN}'
+    assert alternatives[1].startswith('squares & "others". Of 4 claims 1 holds')  # of an account without words
+
+
+def test_the_terminal_ends_with_results_the_path_and_how_to_open_it(out):
+    said = CliRunner().invoke(app, ["report", str(out)])
+    *_, first, second, nothing, path = said.stdout.splitlines()
+    assert first == second and first.startswith("toys/squares: Of 4 claims 1 holds, 1 fails, 2 are inconclusive; one ")
+    assert (nothing, path) == ("", str(out / "report.html"))
+    assert said.stderr.startswith("paritylab: open the report in a browser: ") and said.stderr.endswith(f"{path}\n")
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "words"),
+    [
+        (["holds"], "Its claim holds: 0: 1, accepted >= 0."),
+        (["holds", "holds"], "Both claims hold: 0: 1, accepted >= 0."),
+        (["fails"] * 3, "All 3 claims fail: 0: 1, accepted >= 0."),
+        (["fails", "holds", "holds"], "Of 3 claims 2 hold, 1 fails; one that holds: 1: 1, accepted >= 0."),
+        ([], "Nothing is claimed of it."),
+    ],
+)
+def test_the_sentence_of_an_experiment(verdicts, words):
+    same = {"measured": 1.0, "interval": [1, 1], "paper": None, "region": ">= 0", "null": ""}
+    claims = [{**same, "verdict": verdict, "statement": str(place)} for place, verdict in enumerate(verdicts)]
+    assert result({"claims": claims}) == words
+    if len(claims) == 2:  # arithmetic comes after what asserts an effect
+        claims[0]["null"] = "none: two routes to one number"
+        assert result({"claims": claims}) == words.replace("0: 1,", "1: 1,")
+
+
 def test_a_reader_can_use_it_from_disk(out):
     check(write_report(out), figures=2, claims=8)
+
+
+def test_a_reader_narrows_it_to_a_paper_or_a_verdict(out):
+    claims = json.loads(change(out).read_text())["claims"]
+    change(out, claims=[claim for claim in claims if claim["verdict"] == "holds"])
+    with opened(write_report(out).as_uri()) as (page, _):
+        assert narrowed(page) == (2, 5)
+        assert narrowed(page, verdict="fails") == (1, 1)
+        assert page.locator("#filters output").inner_text() == "1 of 2 experiments"
+        assert narrowed(page, verdict="holds") == (2, 2)
+        assert narrowed(page, paper="toys", verdict="") == (2, 5)
