@@ -15,11 +15,13 @@ from .registry import NETWORKS, TARGETS, TRAIN_DEFAULTS, find, load
 from .targets import AbstractTarget
 from .training.call import plan
 from .training.named import make_network
-from .training.plans import Plan, Task
+from .training.plans import Plan, Recording, Task
 from .training.rules.once import once_for_a_shape
 
 
-def plan_from_names(names: Mapping[str, Any], labels: Mapping[str, Any] | None = None) -> tuple[Plan, int]:
+def plan_from_names(
+    names: Mapping[str, Any], labels: Mapping[str, Any] | None = None, records: Recording | None = None
+) -> tuple[Plan, int]:
     """Everything that `paritylab train` can say, as a plan; also the degree k."""
     check_kinds(names)
     support, k, seeds = names["support"], names["k"], names["seeds"]
@@ -35,6 +37,7 @@ def plan_from_names(names: Mapping[str, Any], labels: Mapping[str, Any] | None =
         _made(make_task, names["target"], names["n"], k, _plain(support), names["noise"]),
         _made(make_network, names["network"], k, _plain(names["width"]), names["init"]),
         labels={name: str(value) if isinstance(value, list) else value for name, value in (labels or {}).items()},
+        records=records or Recording(),
         **{name: names[name] for name in TRAIN_DEFAULTS if name not in made_of},
     )
     return made, k

@@ -37,6 +37,7 @@ from .rules.records import (
     FreshError as FreshError,
     FreshLoss as FreshLoss,
     LayerDrift as LayerDrift,
+    Neurons as Neurons,
     Parameters as Parameters,
     Progress as Progress,
     SampleError as SampleError,

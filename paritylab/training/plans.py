@@ -30,6 +30,7 @@ from .fused.kernels import VERSION, Kernel
 from .fused.launching import kernels_run_here
 from .host.early_stopping import Races
 from .host.footprint import Footprint, footprint
+from .host.observer import Observer
 from .host.sizing import bytes_of_a_step, choose_block, choose_lanes, choose_unrolled
 from .host.workers import Collected, Ensemble, work_through
 from .rules.gradient_descent import GradientDescent, Problem
@@ -310,11 +311,11 @@ class Plan:
             return self
         return dataclasses.replace(self, cells=tuple(dataclasses.replace(each, kernel=VERSION) for each in self.cells))
 
-    def run(self) -> Runs:
-        """Trains all runs. Ctrl-C ends it early and keeps what is finished."""
+    def run(self, observer: Observer | None = None) -> Runs:
+        """Trains all runs. Ctrl-C ends it early and keeps what is finished; so may an observer, who looks on."""
         ensemble, takes = self.ensemble, self.footprint(jax.default_backend())
         most = takes.workers(len(cores()), memory()) if jax.default_backend() == "cpu" else None
-        collected = work_through(ensemble, refill=self.refill, watch=self.watch, most_workers=most)
+        collected = work_through(ensemble, refill=self.refill, watch=self.watch, most_workers=most, observer=observer)
         return Runs.of(ensemble, collected, self.columns)
 
     def left_undone(self) -> Runs:

@@ -25,6 +25,7 @@ from ..engine.loop import compiled_advance
 from ..rules.leaves import Leaves
 from ..rules.outcomes import Outcome
 from .early_stopping import Races
+from .observer import Observer
 
 CALL_SECONDS = 0.7
 """How long one compiled call should last: long enough to be cheap, short enough for Ctrl-C."""
@@ -77,16 +78,18 @@ def work_through(
     devices: list[Any] | None = None,
     seconds: float = math.inf,
     most_workers: int | None = None,
+    observer: Observer | None = None,
 ) -> Collected:
     """Trains every run of the ensemble. Ctrl-C ends it early and keeps what is finished, as `seconds` of work do.
 
-    There is one worker per device, or per core of a CPU, or `most_workers` if these are fewer.
+    There is one worker per device, or per core of a CPU, or `most_workers` if these are fewer. An observer is given
+    what comes of the runs while they train, and can hold them up or stop them.
 
     A further Ctrl-C changes nothing: threads that were left alone with the compiler would bring the process down.
     """
     make_room_for_programs()
     places = worker_places(devices or jax.devices())[:most_workers]
-    desk = _Desk(ensemble, watch, len(places))
+    desk = _Desk(ensemble, watch, len(places), observer)
     one_at_a_time = threading.Lock()
 
     def serve(device: Any) -> None:
@@ -102,6 +105,8 @@ def work_through(
             try:
                 while wait(futures, timeout=0.2, return_when=FIRST_EXCEPTION).not_done:
                     late = time.monotonic() > desk.begun + seconds
+                    stopped = observer is not None and observer.stopped.is_set()
+                    interruption.heard = interruption.heard or stopped
                     if interruption.heard or late or any(future.done() and future.exception() for future in futures):
                         desk.stop.set()
             except KeyboardInterrupt:  # where somebody else answers Ctrl-C
@@ -123,10 +128,12 @@ def worker_places(devices: list[Any]) -> list[Any]:
 class _Desk:
     """Hands out runs and takes in results; the only thing that workers share."""
 
-    def __init__(self, ensemble: Ensemble, watch: Callable[[Status], None] | None, workers: int):
+    def __init__(
+        self, ensemble: Ensemble, watch: Callable[[Status], None] | None, workers: int, observer: Observer | None
+    ):
         runs = len(ensemble)
         self.collected = Collected.nothing(runs)
-        self.stop, self.workers = threading.Event(), workers
+        self.stop, self.workers, self.observer = threading.Event(), workers, observer
         self._lock, self._next, self._runs, self._watch = threading.Lock(), 0, runs, watch
         self._left: dict[int, float] = {}
         self.begun = math.inf
@@ -166,10 +173,25 @@ class _Desk:
             self.collected.step[runs] = step
             for kept, values in ((self.collected.statistics, statistics), (self.collected.state, state)):
                 _store(kept, runs, jax.tree.leaves(values), self._runs)
+            if self.observer is not None:
+                self.observer.ended(runs, self.collected.outcome[runs], step)
 
     def bring_log(self, runs: np.ndarray, steps: np.ndarray, values: PyTree) -> None:
         with self._lock:
-            self.collected.log.append((runs, steps, values))
+            if self.observer is None:
+                self.collected.log.append((runs, steps, values))
+            else:
+                self.observer.recorded(runs, steps, values)
+
+    def hold(self) -> None:
+        """Returns when there is nothing that holds work up."""
+        while self.observer is not None and not self.stop.is_set() and not self.observer.going.wait(0.1):
+            pass
+
+    @property
+    def call_seconds(self) -> float:
+        """How long one compiled call should last."""
+        return CALL_SECONDS if self.observer is None else min(CALL_SECONDS, self.observer.seconds)
 
     def tell(self, worker: int, tail: float, lane_seconds_per_step: float) -> None:
         """`tail`: the most seconds that the runs a worker holds can take."""
@@ -221,6 +243,7 @@ class _Worker:
         """Until there is nothing more to do, or work is stopped."""
         self.desk.begun = min(self.desk.begun, time.monotonic())
         while not self.desk.stop.is_set():
+            self.desk.hold()
             self._receive()
             if not np.any(self.run_in >= 0):
                 return
@@ -297,7 +320,7 @@ class _Worker:
         if not rounds:
             return
         per_round = seconds / rounds
-        self.rounds = int(np.clip(CALL_SECONDS / per_round, 1, 4 * self.rounds))
+        self.rounds = int(np.clip(self.desk.call_seconds / per_round, 1, 4 * self.rounds))
         if not self.desk.watched:
             return
         lanes, every = self.program.lanes, self.program.every

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 from ...demands import check_kind, check_whole
 from ...distributions import AbstractDistribution, Encoded, Mixture
 from ...networks.base import outputs
+from ...networks.mlp import FeedForward, OneNeuron
 from .leaves import Leaves
 from .validation import Validation
 
@@ -192,6 +193,27 @@ class Weights(AbstractRecord):
         if not all(0 <= neuron < len(weights) for neuron in self.neurons):
             raise ValueError(f"The first layer has neurons 0 to {len(weights) - 1}, got neurons={self.neurons}.")
         return weights[np.array(self.neurons)]
+
+
+class Neurons(AbstractRecord):
+    """The first-layer weights of chosen neurons, each with its bias last: what the neuron's exact gradient needs.
+
+    For a `FeedForward` network or a `OneNeuron`; of others `Weights` are recorded.
+    """
+
+    neurons: tuple[int, ...] = eqx.field(static=True, default=(0,))
+    name = "neurons"
+
+    def __check_init__(self) -> None:
+        Weights(self.neurons)
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        network = snapshot.network
+        if not isinstance(network, FeedForward | OneNeuron):
+            raise ValueError(f"`Neurons` have weights and a bias, got a {type(network).__name__}; use `Weights`.")
+        layer = network.hidden if isinstance(network, OneNeuron) else network.hidden[0]
+        biases = jnp.atleast_1d(layer.bias)[np.array(self.neurons)]
+        return jnp.concatenate([Weights(self.neurons)(snapshot), biases[:, None]], axis=1)
 
 
 class Progress(AbstractRecord):

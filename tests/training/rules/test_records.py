@@ -50,6 +50,7 @@ RECORDS_UNDER_TEST = {
     "validation error": (row(training.ValidationError), "parity"),
     "sample error": (row(training.SampleError), "sample"),
     "weights": (row(training.Weights, (0, 3)), "parity"),
+    "neurons": (row(training.Neurons, (0, 3)), "parity"),
     "progress": (row(training.Progress), "parity"),
     "errors by part": (row(training.ErrorsByPart, 32, 16), "mixture"),
     "layer drift": (row(training.LayerDrift), "parity"),
