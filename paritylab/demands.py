@@ -82,3 +82,21 @@ def check_kind(name: str, value: Any, kind: type | tuple[type, ...], such_as: st
     """One of the lab's own things."""
     if not isinstance(value, kind):
         raise TypeError(f"`{name}` is {such_as}, got {echo(value)}.")
+
+
+def numbers(text: str, name: str) -> list[float]:
+    """A list as it is written on the command line: `1,0.1`."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{name} takes numbers with commas between them, such as 1,0.1, got {echo(text)}.") from None
+
+
+def whole_numbers(text: str, name: str) -> list[int]:
+    """A list of whole numbers: `3,14,15`."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"{name} takes whole numbers with commas between them, such as 3,14,15, got {echo(text)}."
+        ) from None

@@ -27,6 +27,21 @@ def quantile(times: Float[np.ndarray, " runs"], q: float) -> float:
     return below + (place - low) * (above - below)
 
 
+def bands(curves: Float[np.ndarray, "runs rows"], shares: Sequence[float]) -> Float[np.ndarray, "shares rows"]:
+    """Quantiles over runs at each row, by linear interpolation; a run without a value there is left out.
+
+    A row in which no run has a value has none either.
+
+    >>> bands(np.array([[1.0, 2.0, np.nan], [3.0, np.nan, np.nan]]), [0.5]).tolist()
+    [[2.0, 2.0, nan]]
+    """
+    found = np.full((len(shares), curves.shape[1]), np.nan)
+    there = ~np.all(np.isnan(curves), axis=0)
+    if there.any():
+        found[:, there] = np.nanquantile(curves[:, there], shares, axis=0)
+    return found
+
+
 def quantile_interval(times: Float[np.ndarray, " runs"], q: float, confidence: float = 0.95) -> Interval:
     """An interval that holds the true q-quantile with at least the given probability, whatever the law.
 

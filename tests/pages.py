@@ -106,6 +106,7 @@ SMALLER = (
         "paritylab reproduce hidden-progress --scale quick",
         "paritylab reproduce hidden-progress/fig0 --scale quick",
     ),
+    Change("README.md", "paritylab serve", "paritylab serve --help"),
     Change("docs/tour.md", "seeds=100,", "seeds=4, lanes=4,"),
     Change("docs/tour.md", "steps=10_000,", "steps=300,"),
     Change(
@@ -171,7 +172,8 @@ SMALLER = (
     ),
 )
 """All that is not run as it is printed. Few seeds and steps take the place of many, the experiment that
-docs/experiments.md adds that of larger ones, and this machine (PORT is free there) that of a cluster."""
+docs/experiments.md adds that of larger ones, this machine (PORT is free there) that of a cluster, and its help that of
+a server, which runs until it is ended."""
 
 
 def code_of(line: str) -> str:

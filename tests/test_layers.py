@@ -40,6 +40,7 @@ LAYERS = (
     ("sweep",),
     ("experiments", "bench"),
     ("report",),
+    ("page",),
 )
 RANK = {part: rank for rank, layer in enumerate((*LAYERS, ("cli",), ("__main__",))) for part in layer}
 

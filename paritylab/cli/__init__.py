@@ -1,7 +1,7 @@
 """The command line: parses, calls, prints. No science inside, and no JAX until a command needs it."""
 
 from ..interruptions import hear_no_more, hear_once_to_the_end
-from . import analyze, bench, bound, listing, reproduce, store, sweep, train  # noqa: F401 (they add their commands)
+from . import analyze, bench, bound, listing, reproduce, serve, store, sweep, train  # noqa: F401 (they add their commands)
 from .app import app as app, give_up_output
 
 

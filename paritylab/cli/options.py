@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_current_context  # type: ignore[attr-defined]
 
-from ..demands import echo
+from ..demands import numbers as numbers, whole_numbers as whole_numbers
 from .app import exit_2_on_bad_input
 
 LONGEST_NAME, LONGEST_PATH = 255, 3800
@@ -46,21 +46,3 @@ def refuse_unused(why: str, *names: str) -> None:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             raise ValueError(f"--{name.replace('_', '-')} has no effect {why}. Leave it out.")
-
-
-def numbers(text: str, name: str) -> list[float]:
-    """A list as it is written on the command line: `1,0.1`."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError(f"{name} takes numbers with commas between them, such as 1,0.1, got {echo(text)}.") from None
-
-
-def whole_numbers(text: str, name: str) -> list[int]:
-    """A list of whole numbers: `3,14,15`."""
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError(
-            f"{name} takes whole numbers with commas between them, such as 3,14,15, got {echo(text)}."
-        ) from None

@@ -270,6 +270,11 @@ class Store:
                 self._say(f"{path} cannot be read ({_reason(error)}), so why that job failed is not known.")
         return found
 
+    @property
+    def shard_count(self) -> int:
+        """In how many files the runs are; it changes when runs are added or merged."""
+        return len(self._shards)
+
     def __len__(self) -> int:
         return len(self._holder)
 

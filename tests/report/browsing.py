@@ -33,7 +33,7 @@ def opened(address: str, width: int = 1200, height: int = 900, scheme: str = "li
         page.goto(address)
         yield page, asked
         browser.close()
-    assert not trouble
+    assert not trouble, trouble
 
 
 def check(report: Path, figures: int, claims: int) -> None:

@@ -1,0 +1,79 @@
+"""The settings of a form as a call in Python and as a command, which train the same runs."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from ..registry import ACTIVATIONS, INITIALIZATIONS, NETWORKS, TARGETS, TRAIN_DEFAULTS, Row
+
+TASK = ("target", "n", "k", "support", "noise", "network", "width", "init")
+"""Settings that become the task and the network; the others keep their names."""
+
+
+def command(settings: Mapping[str, Any]) -> str:
+    """A line for the terminal.
+
+    >>> command({"n": 50, "support": [3, 14, 15], "rate": [1.0, 0.1]})
+    'paritylab train --n 50 --support 3,14,15 --rate 1.0,0.1'
+    """
+    word = lambda value: ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    options = [part for name, value in settings.items() for part in (f"--{name}", word(value))]
+    return shlex.join(["paritylab", "train", *options])
+
+
+def python(settings: Mapping[str, Any]) -> str:
+    """A program that trains the runs and prints their summary.
+
+    >>> print(python({"n": 50, "support": [3, 14, 15], "seeds": 100}))
+    import paritylab as pl
+    <BLANKLINE>
+    task = pl.Uniform(pl.targets.Parity(50, [3, 14, 15]))
+    network = pl.networks.MLP(100, activation=pl.networks.relu)
+    runs = pl.train(task, network, seeds=100)
+    print(runs.summary())
+    """
+    names = {**TRAIN_DEFAULTS, **settings}
+    support, k = names["support"], names["k"]
+    degree = k if k is not None else 3 if support is None else len(support)
+    options = "".join(f", {name}={value!r}" for name, value in settings.items() if name not in TASK)
+    return (
+        f"import paritylab as pl\n\ntask = {_task(names, degree)}\nnetwork = {_network(names, degree)}\n"
+        f"runs = pl.train(task, network{options})\nprint(runs.summary())"
+    )
+
+
+def _task(names: Mapping[str, Any], k: int) -> str:
+    row, sizes = TARGETS[names["target"]], {"n": names["n"], "k": k}
+    if names["support"] is None and row.has("key"):
+        drawn = ", ".join(str(sizes[each]) for each in row.takes.split() if each != "key")
+        noise = f", {names['noise']}" if names["noise"] else ""
+        return f"pl.distributions.RandomTask({_place(row.make)}, ({drawn},){noise})"
+    if names["support"] is not None:
+        target = f"{_place(row.by_support)}({names['n']}, {names['support']})"
+    else:
+        target = f"{_place(row.make)}({', '.join(str(sizes[each]) for each in row.takes.split())})"
+    task = f"pl.Uniform({target})"
+    return f"pl.FlippedLabels({task}, {names['noise']})" if names["noise"] else task
+
+
+def _network(names: Mapping[str, Any], k: int) -> str:
+    row, width = NETWORKS[names["network"]], names["width"]
+    arguments = [str(k)] if row.takes == "k" else []
+    if row.has("width"):
+        arguments = [str(row.width if width is None else width)]
+    elif row.sizes and width is not None:
+        arguments = [str(each) for each in (width if isinstance(width, list) else [width])]
+    if row.activation:
+        arguments.append(f"activation={_made(ACTIVATIONS[row.activation], k)}")
+    if names["init"] != "default":
+        arguments.append(f"initialization={_place(INITIALIZATIONS[names['init']].make)}()")
+    return f"{_place(row.make)}({', '.join(arguments)})"
+
+
+def _made(row: Row, k: int) -> str:
+    return f"{_place(row.make)}({k})" if row.has("k") else _place(row.make)
+
+
+def _place(make: str) -> str:
+    """Where Python finds what a row names as `room:name`."""
+    return f"pl.{make.replace(':', '.')}"

@@ -1,0 +1,256 @@
+// Curves, bars and maps on a canvas: axes with their names, colours of the page's style sheet, and the same in words.
+
+const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export const colour = (place) => ink(`--ink${place % 8}`);
+const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4]];
+const shown = (value) => {
+  if (value === null || value === undefined) return "–";
+  const size = Math.abs(value);
+  if (size >= 1e6 || (size > 0 && size < 1e-3)) return value.toExponential(1).replace("e+", "e");
+  return size >= 1000 ? value.toLocaleString("en") : String(Number(value.toPrecision(3)));
+};
+export { shown };
+
+// Pictures that have been drawn are drawn again when their size or the colours change.
+const drawn = new Map();
+const again = () => { for (const draw of drawn.values()) draw(); };
+const sizes = new ResizeObserver((all) => all.forEach(({ target }) => drawn.get(target)?.()));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+
+function picture(canvas, words, draw) {
+  canvas.setAttribute("aria-label", words);
+  drawn.set(canvas, () => {
+    const { clientWidth: width, clientHeight: height } = canvas;
+    if (!width || !height) return;
+    const scale = devicePixelRatio || 1;
+    if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+      canvas.width = Math.round(width * scale);
+      canvas.height = Math.round(height * scale);
+    }
+    const pen = canvas.getContext("2d");
+    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    pen.font = "11px system-ui, sans-serif";
+    draw(pen, width, height);
+  });
+  sizes.observe(canvas);
+  drawn.get(canvas)();
+}
+
+// Round numbers between two ends; powers of ten on a logarithmic axis.
+function ticks(low, high, count, log) {
+  if (log) {
+    const found = [];
+    const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
+    const step = Math.max(1, Math.ceil((last - first + 1) / count));
+    for (let power = first; power <= last; power += step) found.push(10 ** power);
+    if (found.length > 1) return found;
+  }
+  const rough = (high - low) / count, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough);
+  const found = [];
+  for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-6; at += step) found.push(Math.abs(at) < step / 1e6 ? 0 : at);
+  return found;
+}
+
+function axes(pen, width, height, { x, y, across, up, logX, logY, names, bare }) {
+  const box = { left: 52, right: width - 10, top: 12, bottom: height - 34 };
+  const place = (value, [low, high], log, from, to) =>
+    from + (to - from) * (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
+  const toX = (value) => place(value, x, logX, box.left, box.right);
+  const toY = (value) => place(value, y, logY, box.bottom, box.top);
+  pen.strokeStyle = ink("--line");
+  pen.fillStyle = ink("--soft");
+  pen.lineWidth = 1;
+  pen.textAlign = "center";
+  pen.textBaseline = "top";
+  if (!bare) {
+    for (const at of names ? names.keys() : ticks(...x, Math.max(2, width / 90), logX)) {
+      if (names && at % Math.ceil(names.length / Math.max(2, width / 70))) continue;
+      const text = names ? names[at] : shown(at);
+      pen.fillText(text, Math.min(toX(at), width - pen.measureText(text).width / 2 - 1), box.bottom + 4);
+    }
+  }
+  pen.fillText(across, (box.left + box.right) / 2, height - 15);
+  pen.textAlign = "right";
+  pen.textBaseline = "middle";
+  for (const at of ticks(...y, Math.max(2, height / 45), logY)) {
+    pen.beginPath();
+    pen.moveTo(box.left, toY(at));
+    pen.lineTo(box.right, toY(at));
+    pen.stroke();
+    pen.fillText(shown(at), box.left - 5, toY(at));
+  }
+  pen.save();
+  pen.translate(9, (box.top + box.bottom) / 2);
+  pen.rotate(-Math.PI / 2);
+  pen.textAlign = "center";
+  pen.fillText(up, 0, 0);
+  pen.restore();
+  return { toX, toY, box };
+}
+
+function path(pen, xs, ys, toX, toY, steps) {
+  let open = false, last = 0;
+  pen.beginPath();
+  for (let i = 0; i < xs.length; i++) {
+    if (ys[i] === null || ys[i] === undefined) { open = false; continue; }
+    const [left, top] = [toX(xs[i]), toY(ys[i])];
+    if (open && steps) pen.lineTo(left, last);
+    if (open) pen.lineTo(left, top); else pen.moveTo(left, top);
+    open = true;
+    last = top;
+  }
+  pen.stroke();
+}
+
+// Series with `name`, `x`, `y`, perhaps `low` and `high` of a band and thin `lines` of single runs.
+export function curves(canvas, { series, across, up, x, y, logX, logY, steps, dots, words }) {
+  const all = (pick) => series.flatMap(pick).filter((value) => value !== null && value !== undefined && isFinite(value));
+  const ends = (values, log) => {
+    const kept = log ? values.filter((value) => value > 0) : values;
+    let [low, high] = kept.length ? [kept.reduce((a, b) => Math.min(a, b)), kept.reduce((a, b) => Math.max(a, b))] : [log ? 1 : 0, 1];
+    if (low === high) [low, high] = log ? [low / 2, high * 2] : [low - (low ? Math.abs(low) / 2 : 0), high + (Math.abs(high) / 2 || 1)];
+    return [low, high];
+  };
+  const roomy = ([low, high]) => (logY ? [low, high * 1.2] : [low < 0 ? low * 1.06 : low, high * 1.06]);
+  const xs = x ?? ends(all((each) => [...each.x, ...(each.lines ?? []).flatMap((line) => line.x.slice(-1))]), logX);
+  const ys = y ?? roomy(ends([...(logY ? [] : [0]), ...all((each) => [...each.y, ...(each.low ?? []), ...(each.high ?? []), ...(each.lines ?? []).flatMap((line) => line.y)])], logY));
+  const last = (each) => `${each.name}: ${shown(each.y.findLast?.((value) => value !== null) ?? null)}`;
+  picture(canvas, words ?? `${up} over ${across}. At the end, ${series.map(last).join("; ")}`, (pen, width, height) => {
+    const { toX, toY, box } = axes(pen, width, height, { x: xs, y: ys, across, up, logX, logY });
+    pen.save();
+    pen.beginPath();
+    pen.rect(box.left, box.top - 2, box.right - box.left + 2, box.bottom - box.top + 4);
+    pen.clip();
+    const safe = (values) => (logY ? values.map((value) => (value > 0 ? value : null)) : values);
+    series.forEach((each, place) => {
+      pen.strokeStyle = pen.fillStyle = colour(place);
+      if (each.low) {
+        pen.globalAlpha = 0.18;
+        pen.beginPath();
+        const kept = [...each.x.keys()].filter((i) => each.low[i] !== null && each.low[i] !== undefined && (!logY || each.low[i] > 0));
+        const top = (i) => toY(each.high[i] === null || each.high[i] === undefined ? ys[1] : each.high[i]);
+        kept.forEach((i) => pen.lineTo(toX(each.x[i]), toY(each.low[i])));
+        kept.reverse().forEach((i) => pen.lineTo(toX(each.x[i]), top(i)));
+        pen.fill();
+      }
+      pen.globalAlpha = 0.3;
+      pen.lineWidth = 0.8;
+      for (const line of each.lines ?? []) path(pen, line.x, safe(line.y), toX, toY);
+      pen.globalAlpha = 1;
+      pen.lineWidth = 2;
+      pen.setLineDash(DASHES[place % DASHES.length]);
+      path(pen, each.x, safe(each.y), toX, toY, steps);
+      pen.setLineDash([]);
+      if (dots) each.x.forEach((at, i) => { if (safe(each.y)[i] !== null) { pen.beginPath(); pen.arc(toX(at), toY(each.y[i]), 2.5, 0, 7); pen.fill(); } });
+    });
+    pen.restore();
+    if (series.length > 1) legend(pen, series, box, toX, toY);
+  });
+}
+
+// In the corner where the fewest points of curves are.
+function legend(pen, series, box, toX, toY) {
+  pen.textAlign = "left";
+  pen.textBaseline = "middle";
+  const wide = Math.max(...series.map((each) => pen.measureText(each.name).width)) + 38, tall = 15 * series.length + 4;
+  const corners = [box.right - wide, box.left + 4].flatMap((left) => [box.top, box.bottom - tall - 2].map((top) => [left, top]));
+  const within = ([left, top]) => series.flatMap((each) => each.x.filter((at, i) => {
+    const [across, up] = [toX(at) - left, each.y[i] === null || each.y[i] === undefined ? -1 : toY(each.y[i]) - top];
+    return across >= 0 && across <= wide && up >= -2 && up <= tall + 2;
+  })).length;
+  const counts = corners.map(within);
+  const [corner, head] = corners[counts.indexOf(Math.min(...counts))];
+  const left = corner + 4;
+  pen.globalAlpha = 0.85;
+  pen.fillStyle = ink("--paper");
+  pen.fillRect(corner, head, wide, tall);
+  pen.globalAlpha = 1;
+  series.forEach((each, place) => {
+    const top = head + 9 + 15 * place;
+    pen.strokeStyle = colour(place);
+    pen.lineWidth = 2;
+    pen.setLineDash(DASHES[place % DASHES.length]);
+    pen.beginPath();
+    pen.moveTo(left, top);
+    pen.lineTo(left + 24, top);
+    pen.stroke();
+    pen.setLineDash([]);
+    pen.fillStyle = ink("--ink");
+    pen.fillText(each.name, left + 29, top);
+  });
+}
+
+const mixed = (share) => {
+  const part = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  const [from, to] = [part(ink("--middle")), part(ink(share < 0 ? "--low" : "--high"))];
+  return from.map((value, i) => Math.round(value + (to[i] - value) * Math.min(1, Math.abs(share))));
+};
+
+// A matrix as colours from the least (brown) over nothing to the largest (blue); triangles below marked columns.
+export function heatMap(canvas, { rows, marked = [], across, up, names, sides, most, texts, words }) {
+  const largest = most ?? Math.max(1e-12, ...rows.flat().map((value) => Math.abs(value ?? 0)));
+  picture(canvas, words, (pen, width, height) => {
+    const [down, over] = [rows.length, rows[0].length];
+    const box = { left: 52, right: width - 10, top: 8, bottom: height - (marked.length ? 44 : 34) };
+    const [cell, tall] = [(box.right - box.left) / over, (box.bottom - box.top) / down];
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    rows.forEach((row, j) => row.forEach((value, i) => {
+      const [red, green, blue] = value === null ? [128, 128, 128] : mixed(value / largest);
+      pen.fillStyle = `rgb(${red} ${green} ${blue})`;
+      pen.globalAlpha = value === null ? 0.25 : 1;
+      pen.fillRect(box.left + i * cell, box.top + j * tall, cell + 0.5, tall + 0.5);
+      pen.globalAlpha = 1;
+      if (texts && cell > 30 && tall > 13) {
+        pen.fillStyle = 0.3 * red + 0.6 * green + 0.1 * blue > 140 ? "#111" : "#fff";
+        pen.fillText(texts[j][i], box.left + (i + 0.5) * cell, box.top + (j + 0.5) * tall);
+      }
+    }));
+    pen.fillStyle = ink("--ink1");
+    for (const i of marked) {
+      const at = box.left + (i + 0.5) * cell;
+      pen.beginPath();
+      pen.moveTo(at, box.bottom + 2);
+      pen.lineTo(at - 4, box.bottom + 9);
+      pen.lineTo(at + 4, box.bottom + 9);
+      pen.fill();
+    }
+    pen.fillStyle = ink("--soft");
+    pen.textBaseline = "top";
+    const every = Math.ceil(over / Math.max(2, (box.right - box.left) / 38));
+    for (let i = 0; i < over; i += every) pen.fillText(names ? names[i] : i, box.left + (i + 0.5) * cell, height - 29);
+    pen.fillText(across, (box.left + box.right) / 2, height - 15);
+    pen.textAlign = "right";
+    pen.textBaseline = "middle";
+    const next = Math.ceil(down / Math.max(1, (box.bottom - box.top) / 14));
+    for (let j = 0; j < down; j += next) pen.fillText(sides ? sides[j] : j, box.left - 4, box.top + (j + 0.5) * tall);
+    pen.save();
+    pen.translate(8, (box.top + box.bottom) / 2);
+    pen.rotate(-Math.PI / 2);
+    pen.textAlign = "center";
+    pen.fillText(up, 0, 0);
+    pen.restore();
+  });
+}
+
+// A bar for each value; marked ones stand out, by colour and by a triangle.
+export function bars(canvas, { values, marked, across, up, words }) {
+  const most = Math.max(1e-12, ...values.map((value) => Math.abs(value ?? 0)));
+  picture(canvas, words, (pen, width, height) => {
+    const { toX, toY, box } = axes(pen, width, height, { x: [-0.5, values.length - 0.5], y: [-most, most], across, up, names: [...values.keys()] });
+    const wide = Math.max(1, ((box.right - box.left) / values.length) * 0.8);
+    values.forEach((value, i) => {
+      const mine = marked.includes(i);
+      pen.fillStyle = colour(mine ? 1 : 0);
+      pen.fillRect(toX(i) - wide / 2, Math.min(toY(0), toY(value ?? 0)), wide, Math.abs(toY(value ?? 0) - toY(0)));
+      if (!mine) return;
+      pen.beginPath();
+      pen.moveTo(toX(i), box.bottom - 7);
+      pen.lineTo(toX(i) - 4, box.bottom);
+      pen.lineTo(toX(i) + 4, box.bottom);
+      pen.fill();
+    });
+  });
+}
