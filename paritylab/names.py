@@ -9,7 +9,7 @@ import numpy as np
 
 from .cube import root_key
 from .demands import echo
-from .distributions import RandomTask, Uniform
+from .distributions import Product, RandomProduct, RandomTask, Uniform
 from .distributions.random import with_noise
 from .registry import NETWORKS, TARGETS, TRAIN_DEFAULTS, find, load
 from .targets import AbstractTarget
@@ -32,9 +32,11 @@ def plan_from_names(
         raise ValueError(f"--noise is a probability between 0 and 1, got {names['noise']}.")
     if isinstance(seeds, int) and seeds < 1:
         raise ValueError(f"--seeds takes a number of seeds of at least 1, got {seeds}.")
-    made_of = ("target", "n", "k", "support", "noise", "network", "width", "init")  # the task and the network
+    if not -1 <= names["mean"] <= 1:
+        raise ValueError(f"--mean is that of every coordinate, between -1 and 1, got {names['mean']}.")
+    made_of = ("target", "n", "k", "support", "noise", "mean", "network", "width", "init")  # the task and the network
     made = plan(
-        _made(make_task, names["target"], names["n"], k, _plain(support), names["noise"]),
+        _made(make_task, names["target"], names["n"], k, _plain(support), names["noise"], names["mean"]),
         _made(make_network, names["network"], k, _plain(names["width"]), names["init"]),
         labels={name: str(value) if isinstance(value, list) else value for name, value in (labels or {}).items()},
         records=records or Recording(),
@@ -78,17 +80,19 @@ def check_kinds(names: Mapping[str, Any]) -> None:
             raise ValueError(f"`{name}` is {word}{lists}, got {echo(value)}.")
 
 
-def make_task(target: str, n: int, k: int, support: list[int] | None, noise: float) -> Task:
-    """The distribution of a target's name; a random target is a function of the run's key."""
+def make_task(target: str, n: int, k: int, support: list[int] | None, noise: float, mean: float = 0.0) -> Task:
+    """The distribution of a target's name, uniform at mean 0; a random target is a function of the run's key."""
     row = find("target", target, TARGETS)
     if support is not None and not row.by_support:
         with_support = ", ".join(name for name, each in TARGETS.items() if each.by_support)
         raise ValueError(f"--support goes with the target {with_support}, got {echo(target)}.")
     if row.has("key") and support is None:
-        drawn = RandomTask(row.load(), tuple({"n": n, "k": k}[each] for each in row.takes.split()[:-1]), noise)
+        sizes = tuple({"n": n, "k": k}[each] for each in row.takes.split()[:-1])
+        drawn = RandomProduct(row.load(), sizes, noise, mean) if mean else RandomTask(row.load(), sizes, noise)
         _check_draw(drawn)
         return drawn
-    return with_noise(Uniform(make_target(target, n, k, support)), noise)
+    made = make_target(target, n, k, support)
+    return with_noise(Product(made, mean) if mean else Uniform(made), noise)
 
 
 def make_target(target: str, n: int, k: int, support: Sequence[int] | None = None, seed: int = 0) -> AbstractTarget:

@@ -252,6 +252,7 @@ TRAIN_DEFAULTS: dict[str, Any] = {
     "optimizer": "sgd",
     "decay": 0.0,
     "noise": 0.0,
+    "mean": 0.0,
     "sample": None,
     "seeds": 25,
     "steps": 100_000,

@@ -238,6 +238,7 @@ WRONG = {
     "rate not a number": ({"rate": "nan"}, "finite number >= 0, got rate=nan."),
     "rate in words": ({"rate": "fast"}, "--rate takes numbers with commas between them, such as 1,0.1, got 'fast'."),
     "negative decay": ({"decay": -1}, "finite number >= 0, got decay=-1.0."),
+    "mean above 1": ({"mean": 1.5}, "--mean is that of every coordinate, between -1 and 1, got 1.5."),
     "noise above 1": ({"noise": 1.5}, "--noise is a probability between 0 and 1, got 1.5."),
     "no seeds": ({"seeds": 0}, "at least 1, got 0."),
     "steps not a multiple": ({"steps": 25}, "got steps=25 and every=10. Use, for example, steps=20."),

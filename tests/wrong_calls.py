@@ -36,6 +36,7 @@ WRONG_OPTIONS: dict[str, dict[str, str]] = {
         "--optimizer": "'' adamm lbfgs sm3 SGD sgd() scale_by_adam _sgd chain",
         "--decay": "-1 nan inf x 1e39 ''",
         "--noise": "-0.1 1.5 nan inf x ''",
+        "--mean": "-1.1 1.5 nan inf x ''",
         "--sample": f"0 -1 x 1.5 {HUGE} ''",
         "--seeds": f"0 -1 x 1.5 {HUGE} 100000001 ''",
         "--steps": f"0 -10 25 x 1e5 {HUGE} ''",
@@ -335,6 +336,7 @@ pl.distributions.draw(PARITY, 5, key=KEY)
 pl.distributions.population(PARITY)
 pl.distributions.population(pl.Uniform(pl.Parity(40, ())))
 pl.RandomTask(pl.random_parity, (6, 2), 2)
+pl.distributions.RandomProduct(pl.random_parity, (6, 2), mean=2)
 pl.RandomTask(None, (6, 2))
 pl.distributions.RandomLeaky(6, 7)
 pl.distributions.leaky(PARITY, 2)

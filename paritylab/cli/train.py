@@ -36,6 +36,7 @@ def train(
     optimizer: Annotated[str, option("Any optimizer of optax by name: sgd, adam, ...")] = "sgd",
     decay: Annotated[float, option("Weight decay, decoupled.")] = 0.0,
     noise: Annotated[float, option("Probability of a flipped label in training.")] = 0.0,
+    mean: Annotated[float, option("Mean of every coordinate: 0 is the uniform distribution.")] = 0.0,
     sample: Annotated[int | None, option("Train on a finite sample of this size.")] = None,
     seeds: Annotated[int, option("Number of seeds: 0, 1, 2, ...")] = 25,
     steps: Annotated[int, option("Steps after which a run ends.")] = 100_000,

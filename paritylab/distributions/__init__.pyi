@@ -53,6 +53,7 @@ from .points import (
     population as population,
 )
 from .random import (
+    RandomProduct as RandomProduct,
     RandomTask as RandomTask,
 )
 from .strips import (

@@ -8,7 +8,7 @@ from jaxtyping import PRNGKeyArray
 from ..demands import check_function, check_number
 from ..targets import AbstractTarget
 from .base import AbstractDistribution
-from .inputs import Uniform
+from .inputs import Product, Uniform
 from .wrappers import FlippedLabels
 
 
@@ -35,6 +35,25 @@ class RandomTask:
 
     def __call__(self, key: PRNGKeyArray) -> AbstractDistribution:
         return with_noise(Uniform(self.target(*self.arguments, key=key)), self.noise)
+
+
+@dataclasses.dataclass(frozen=True)
+class RandomProduct(RandomTask):
+    """A random target per run, on independent coordinates that all have one mean.
+
+    >>> from paritylab import random_parity, root_key
+    >>> RandomProduct(random_parity, (3, 2), mean=0.5)(root_key(0)).mean.tolist()
+    [0.5, 0.5, 0.5]
+    """
+
+    mean: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number("mean", self.mean, -1, 1)
+
+    def __call__(self, key: PRNGKeyArray) -> AbstractDistribution:
+        return with_noise(Product(self.target(*self.arguments, key=key), self.mean), self.noise)
 
 
 def with_noise(task: AbstractDistribution, noise: float) -> AbstractDistribution:

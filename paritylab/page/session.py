@@ -234,6 +234,7 @@ class Session(Observer):
         if (
             activation is None
             or not support
+            or "mean" in self.settings  # the routes are for uniform points
             or not (closed or len(vector) <= QUICK_ENUMERATION)
             or not np.all(np.isfinite(weights[neuron]))
         ):

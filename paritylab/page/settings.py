@@ -41,7 +41,7 @@ LONGEST_WORD = 200
 
 KINDS: dict[str, Any] = {
     **dict.fromkeys(("n", "k", "batch", "sample", "seeds", "steps", "every", "validation"), int),
-    **dict.fromkeys(("decay", "noise"), float),
+    **dict.fromkeys(("decay", "noise", "mean"), float),
     **dict.fromkeys(("rate",), numbers),
     **dict.fromkeys(("support", "width"), whole_numbers),
 }

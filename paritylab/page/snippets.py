@@ -6,7 +6,7 @@ from typing import Any
 
 from ..registry import ACTIVATIONS, INITIALIZATIONS, NETWORKS, TARGETS, TRAIN_DEFAULTS, Row
 
-TASK = ("target", "n", "k", "support", "noise", "network", "width", "init")
+TASK = ("target", "n", "k", "support", "noise", "mean", "network", "width", "init")
 """Settings that become the task and the network; the others keep their names."""
 
 
@@ -46,13 +46,14 @@ def _task(names: Mapping[str, Any], k: int) -> str:
     row, sizes = TARGETS[names["target"]], {"n": names["n"], "k": k}
     if names["support"] is None and row.has("key"):
         drawn = ", ".join(str(sizes[each]) for each in row.takes.split() if each != "key")
-        noise = f", {names['noise']}" if names["noise"] else ""
-        return f"pl.distributions.RandomTask({_place(row.make)}, ({drawn},){noise})"
+        options = "".join(f", {name}={names[name]}" for name in ("noise", "mean") if names[name])
+        made = "RandomProduct" if names["mean"] else "RandomTask"
+        return f"pl.distributions.{made}({_place(row.make)}, ({drawn},){options})"
     if names["support"] is not None:
         target = f"{_place(row.by_support)}({names['n']}, {names['support']})"
     else:
         target = f"{_place(row.make)}({', '.join(str(sizes[each]) for each in row.takes.split())})"
-    task = f"pl.Uniform({target})"
+    task = f"pl.Product({target}, mean={names['mean']})" if names["mean"] else f"pl.Uniform({target})"
     return f"pl.FlippedLabels({task}, {names['noise']})" if names["noise"] else task
 
 

@@ -26,6 +26,7 @@ OUTPUTS_UNDER_TEST = {
 TASKS_UNDER_TEST = {
     "random parity": row(RandomTask, random_parity, (6, 2)),
     "random parity with noise": row(RandomTask, random_parity, (6, 2), 0.1),
+    "random parity, biased": row(distributions.RandomProduct, random_parity, (6, 2), mean=0.2),
     "leaky parity": row(RandomLeaky, 7, 3),
 }
 

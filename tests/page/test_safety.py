@@ -1,9 +1,14 @@
 """Who is let in, and that nobody who misbehaves keeps others out."""
 
 import json
+import signal
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 from serving import Stream, ask, served
@@ -317,3 +322,22 @@ def test_folders_find_what_is_in_them_and_no_more(tmp_path):
     assert {*Folders([tmp_path / "a" / "store"]).stores()} == {"store"}
     assert Folders([Path("/proc/nothing")]).stores() == {}
     assert safety.bracketed("::1") == "[::1]"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.acceptance)])
+def test_the_command_serves_until_it_is_ended(tmp_path, number, interruptible):
+    """It ends at once, and what trains with it."""
+    command = [sys.executable, "-m", "paritylab", "serve", str(tmp_path), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        address = urlsplit(process.stdout.readline().strip())
+        with urlopen(f"http://{address.netloc}/api/stores", timeout=30) as answer:
+            assert json.load(answer) == {"stores": []}
+        sent = Request(
+            f"http://{address.netloc}/api/watch", json.dumps(ENDLESS).encode(), {"Content-Type": "application/json"}
+        )
+        with urlopen(sent, timeout=60) as answer:
+            assert "session" in json.load(answer)
+        process.send_signal(number)
+        said = process.communicate(timeout=60)[1]
+    assert "Traceback" not in said and "paritylab: ended; what was training was stopped" in said
+    assert process.returncode == 0

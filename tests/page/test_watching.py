@@ -90,7 +90,12 @@ def test_the_gap_is_that_of_the_analysis(server):
     exact = neuron_gradient(weights[3, :8].astype(float), pl.relu, (1, 5), bias=float(weights[3, 8])).gradient.weight
     np.testing.assert_allclose(found["coefficients"], exact, rtol=1e-4)
     assert found["weak"] == gap_of_gradient(exact, (1, 5)).weak and found["relevant"] == [1, 5]
+    assert session.gap_of(0, 3, 40, weights * np.nan) is None
     session.stop()
+    for form in ({"mean": "0.2"}, {"target": "random-symmetric", "support": ""}):  # no route for them
+        other = Session(asked({**FORM, **form}))
+        assert other.gap_of(0, 3, 40, weights) is None
+        other.stop()
 
 
 def test_weights_and_gaps_stream_in(seen):
@@ -116,6 +121,8 @@ def forms():
     """Every target and every network, and what else a form can say."""
     for target in TARGETS:
         yield {"target": target, "n": "9", "seeds": "3", "noise": "0.1"}
+        yield {"target": target, "n": "9", "seeds": "3", "mean": "-0.25"}
+    yield {"support": "1,5", "n": "9", "seeds": "3", "mean": "0.5", "noise": "0.1"}
     for network, row in NETWORKS.items():
         width = {"width": "8,2,2"} if row.sizes else {"width": "4"} if row.has("width") else {}
         start = {"init": "gaussian"} if network not in ("transformer",) else {}
@@ -158,6 +165,7 @@ WRONG = [
     ({"batch": "2.5"}, "batch", "batch is a whole number, got '2.5'."),
     ({"steps": "25"}, "steps", "positive multiple of the validation interval"),
     ({"noise": "2"}, "noise", "probability between 0 and 1"),
+    ({"mean": "2"}, "mean", "mean is that of every coordinate, between -1 and 1, got 2.0."),
     ({"noise": "often"}, "noise", "noise is a number, got 'often'."),
     ({"seeds": "0"}, "seeds", "at least 1"),
     ({"sample": "0"}, "sample", "a size from 1"),

@@ -172,10 +172,10 @@ function drawInside(reach) {
   heatMap(at("weights"), { rows, marked: relevant, across: "coordinate", up: "neuron", words: `Weights at step ${step}; relevant coordinates ${relevant.join(", ")}` });
   const last = gaps.at(-1);
   if (!last) {
-    at("coefficients-words").textContent = latest.phase === "compiling" ? "" : "Fourier coefficients of the neuron’s exact gradient: none yet, or no exact ones for this network and target.";
+    at("coefficients-words").textContent = latest.phase === "compiling" ? "" : "Fourier coefficients of the neuron’s exact population gradient: none yet, or no exact route for this network, target or distribution.";
     return;
   }
-  at("coefficients-words").textContent = `Fourier coefficients of neuron ${last.neuron}’s exact gradient at step ${shown(last.step)}, one for each coordinate; orange: relevant. Their gap is ${shown(last.weak)}.`;
+  at("coefficients-words").textContent = `Fourier coefficients of neuron ${last.neuron}’s exact population gradient at step ${shown(last.step)}, one for each coordinate; orange: relevant. Their gap is ${shown(last.weak)}.`;
   bars(at("coefficients"), { values: last.coefficients, marked: last.relevant, across: "coordinate", up: "coefficient", words: `Coefficients at step ${last.step}; gap ${shown(last.weak)}` });
   curves(at("gap"), { series: [{ name: "gap", x: gaps.map((gap) => gap.step), y: gaps.map((gap) => gap.weak) }], across: "step", up: "Fourier gap", x: [0, reach], dots: true });
 }
