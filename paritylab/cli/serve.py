@@ -32,6 +32,8 @@ def serve(
             raise ValueError(f"--port is a whole number from 0 to {2**16 - 1}, got {port}.")
         if missing := [each for each in places if not each.is_dir()]:
             raise ValueError(f"There is no folder {missing[0]}. Name one that is there, or none for the current one.")
+        if not host:
+            raise ValueError("--host is empty. Name an address, such as 127.0.0.1, or leave it out.")
         from ..page.safety import bracketed, is_loopback
 
         if not is_loopback(host) and not expose:

@@ -14,20 +14,20 @@ class Preset(NamedTuple):
 PRESETS = {
     "plateau": Preset(
         "A plateau, then a drop",
-        "The error stays at one half for hundreds of steps while the relevant weights already grow (hidden-progress, "
-        "Figure 1: 3 of 50 bits, a ReLU network of width 100, hinge loss).",
-        {"n": 50, "support": "3,14,15", "width": "100", "rate": "0.1", "batch": "32", "seeds": "24", "steps": "20000"},
+        "The error stays at one half for more than a thousand steps while the relevant weights already grow "
+        "(hidden-progress, Figure 1: 3 of 50 bits, a ReLU network of width 100, hinge loss).",
+        {"n": 50, "support": "3,14,15", "width": "100", "rate": "0.1", "batch": "32", "seeds": "24", "steps": "8000"},
     ),
     "rates": Preset(
         "Three rates, a hundred networks each",
-        "A larger rate is not always faster: which one has most runs through first? (hidden-progress, Section 3)",
+        "The same hundred starts and examples at each rate: which one has most runs through first?",
         {"n": 30, "support": "2,7,19", "width": "100", "rate": "1,0.1,0.03", "seeds": "100", "steps": "10000"},
     ),
     "neuron": Preset(
         "One sinusoid neuron",
         "Half-way to the drop, the relevant weights are ahead of all others (hidden-progress, Figure 3: a neuron "
         "without a second layer).",
-        {"n": 50, "support": "0,1,2", "network": "sinusoid-neuron", "rate": "0.03", "seeds": "32", "steps": "20000"},
+        {"n": 50, "support": "0,1,2", "network": "sinusoid-neuron", "rate": "0.03", "seeds": "32", "steps": "2000"},
     ),
     "grokking": Preset(
         "A finite sample",
@@ -47,11 +47,11 @@ PRESETS = {
     "noise": Preset(
         "Noisy labels",
         "A fifth of the labels is flipped in training, and the drop still comes (hidden-progress, Figure 16).",
-        {"n": 30, "support": "2,7,19", "width": "100", "noise": "0.2", "rate": "0.1", "seeds": "24", "steps": "40000"},
+        {"n": 30, "support": "2,7,19", "width": "100", "noise": "0.2", "rate": "0.1", "seeds": "24", "steps": "6000"},
     ),
     "polynet": Preset(
         "A product of three neurons",
         "A PolyNet: each factor finds one relevant coordinate (hidden-progress, setting (xv)).",
-        {"n": 30, "support": "2,7,19", "network": "polynet", "rate": "0.03", "seeds": "50", "steps": "20000"},
+        {"n": 30, "support": "2,7,19", "network": "polynet", "rate": "0.03", "seeds": "50", "steps": "2000"},
     ),
 }

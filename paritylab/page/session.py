@@ -34,7 +34,7 @@ MOST_SECONDS = 3600.0
 """Of training, after which the page stops it."""
 UNWATCHED_SECONDS = 15.0
 """After which a session without a reader ends."""
-GAP_SECONDS = 0.8
+GAP_SECONDS = 0.4
 """Between two exact gradients, each of which takes up to a quarter of a second of one core."""
 
 

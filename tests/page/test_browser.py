@@ -24,7 +24,7 @@ def page_of(server, part: str = "watch", width: int = 1280, height: int = 900, s
     """The page; at its end nothing was asked of another machine, and nothing was said on the console."""
     address = f"http://127.0.0.1:{server.server_address[1]}"
     with opened(f"{address}/#{part}", width, height, scheme) as (page, asked):
-        page.wait_for_selector("#presets button[aria-pressed=true]")
+        page.wait_for_selector("#presets button[aria-pressed=true]", state="attached")
         yield page
         assert asked and all(url.startswith((f"{address}/", "data:")) for url in asked), asked
 
