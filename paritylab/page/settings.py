@@ -101,7 +101,7 @@ def values_of(form: Any) -> dict[str, Any]:
     if unknown := [name for name in form if name not in TRAIN_DEFAULTS or name == "float64"]:
         raise WrongField("", f"There is no setting {echo(unknown[0])} on this page.")
     settings = {name: _value(name, str(word).strip()) for name, word in form.items() if str(word).strip()}
-    return {name: value for name, value in settings.items() if value != TRAIN_DEFAULTS[name]}
+    return {name: settings[name] for name, default in TRAIN_DEFAULTS.items() if settings.get(name, default) != default}
 
 
 def _value(name: str, word: str) -> Any:
