@@ -5,6 +5,8 @@ there. It counts as long as it was watched, and neither as a run that never lear
 """
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +30,55 @@ class Survival(NamedTuple):
     at_risk: Num[np.ndarray, " steps"]
     learned: Num[np.ndarray, " steps"]
     share: Steps
+
+    def band(self, confidence: float = 0.95) -> tuple[Steps, Steps]:
+        """Two curves between which the whole true curve lies with about the given probability, up to the last step.
+
+        Hall and Wellner (1980): with V the sum of learned / (at_risk (at_risk - learned)) so far, n runs and k
+        Kolmogorov's quantile, the half width is k (1 + n V) share / sqrt(n). Where nothing is censored 1 + n V is 1 /
+        share, and the band is Kolmogorov's, k / sqrt(n) wide to either side.
+
+        >>> low, high = CensoredTimes(np.arange(1.0, 101.0), np.ones(100, bool)).survival().band()
+        >>> (high - low)[[40, 60]].round(4).tolist()
+        [0.2716, 0.2716]
+        """
+        from scipy.stats import kstwobign
+
+        runs = self.at_risk[0] if len(self.step) else 1
+        left = self.at_risk - self.learned
+        variance = np.cumsum(self.learned / (self.at_risk * np.maximum(left, 1)))
+        # At the last step nobody is left, and the product below has the limit of one survivor of all runs.
+        half = np.where(left > 0, (1 + runs * variance) * self.share, 1.0) * kstwobign.ppf(confidence) / math.sqrt(runs)
+        return np.clip(self.share - half, 0, 1), np.clip(self.share + half, 0, 1)
+
+
+class Rate(NamedTuple):
+    """Events per unit of exposure, with an interval."""
+
+    value: float
+    interval: Interval
+    events: int
+
+
+def rate_of(events: int, exposure: float, confidence: float = 0.95) -> Rate:
+    """The rate of a Poisson process from its events in a given exposure, with Garwood's interval.
+
+    The interval is never too narrow, however few the events (Garwood 1936). Without exposure nothing is known.
+
+    >>> found = rate_of(3, 10.0)
+    >>> found.value, [round(end, 3) for end in found.interval]
+    (0.3, [0.062, 0.877])
+    """
+    from scipy.stats import chi2
+
+    if events < 0 or not 0 <= exposure < math.inf:
+        raise ValueError(f"A rate needs a count and a finite exposure of at least 0, got {events} and {exposure}.")
+    if exposure == 0:
+        return Rate(math.nan, (0.0, math.inf), events)
+    tail = (1 - confidence) / 2
+    low = float(chi2.ppf(tail, 2 * events)) / 2 if events else 0.0
+    high = float(chi2.isf(tail, 2 * events + 2)) / 2
+    return Rate(events / exposure, (low / exposure, high / exposure), events)
 
 
 class CensoredTimes(NamedTuple):
@@ -88,6 +139,44 @@ class CensoredTimes(NamedTuple):
         low = np.flatnonzero((lower >= tail) | (after == 0))
         high = np.flatnonzero((upper > 1 - tail) & (mean < 1))
         return float(step[low[0]]) if len(low) else math.inf, float(step[high[0]]) if len(high) else math.inf
+
+    def hazards(self, edges: Sequence[int | float], confidence: float = 0.95) -> list[Rate]:
+        """Runs that learn per step and run still watched, after each edge up to and at the next.
+
+        The estimate of a hazard that is constant in between; a run that leaves in between counts for as long as it
+        was watched there.
+
+        >>> times = CensoredTimes(np.array([5.0, 10.0, 20.0]), np.array([True, True, False]))
+        >>> [(each.events, round(each.value, 3)) for each in times.hazards((0, 10, 20))]
+        [(2, 0.08), (0, 0.0)]
+        """
+        ends = np.asarray(edges, float)
+        if len(ends) < 2 or not (np.diff(ends) > 0).all() or not np.isfinite(ends).all() or ends[0] < 0:
+            raise ValueError(f"Hazards need at least two finite edges >= 0 that rise, got edges={[*edges]}.")
+        watched = [float(np.sum(np.clip(self.step, low, high) - low)) for low, high in pairwise(ends)]
+        learned = [int(np.sum(self.learned & (self.step > low) & (self.step <= high))) for low, high in pairwise(ends)]
+        return [rate_of(events, time, confidence) for events, time in zip(learned, watched, strict=True)]
+
+    def tail_exponent(self, threshold: int | float, confidence: float = 0.95) -> Rate:
+        """The exponent a of a tail P(T > t) = (t / threshold)**-a beyond the threshold, by maximum likelihood.
+
+        Beyond it log T has the constant hazard a: the estimate is the number of runs that learn later over the sum of
+        log(t / threshold), in which a censored run counts up to where it was lost (Hill 1975, with censoring).
+
+        >>> times = CensoredTimes(np.array([1.0, np.e, np.e, np.e**2]), np.array([True, True, False, True]))
+        >>> times.tail_exponent(1).value
+        0.5
+        """
+        if not 0 < threshold < math.inf:
+            raise ValueError(f"A tail begins at a positive and finite threshold, got {threshold}.")
+        beyond = self.step > threshold
+        if not np.isfinite(self.step[beyond]).all():
+            raise ValueError(
+                "A tail exponent needs finite times, got runs that never learn. Censor them at the last step that was "
+                "watched, or leave them out."
+            )
+        logs = np.log(self.step[beyond] / threshold)
+        return rate_of(int(np.sum(self.learned[beyond])), float(logs.sum()), confidence)
 
 
 def _product(

@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import CensoredData, binom, ecdf, expon, kstwobign, poisson
 
 from paritylab.statistics import median_interval
-from paritylab.survival import CensoredTimes
+from paritylab.survival import CensoredTimes, rate_of
 from paritylab.training.host.early_stopping import Races
 from paritylab.training.rules.outcomes import Outcome
 
@@ -178,3 +178,70 @@ def test_intervals_cover_in_races(slower):
             given_up += not times.learned.all()
     assert given_up > REPETITIONS / 2
     assert np.all(covered >= 0.94 * REPETITIONS), covered / REPETITIONS
+
+
+def test_survival_is_that_of_scipy():
+    """With censoring: at each step at which runs ended, SciPy's empirical survival function."""
+    theirs = ecdf(CensoredData(uncensored=WEEKS[ENDED], right=WEEKS[~ENDED])).sf
+    ours = CensoredTimes(WEEKS, ENDED).survival()
+    np.testing.assert_allclose(ours.share, theirs.evaluate(ours.step), atol=1e-12)
+
+
+def test_without_censoring_the_band_is_kolmogorovs():
+    low, high = CensoredTimes(np.arange(1.0, 401.0), np.ones(400, bool)).survival().band()
+    half = kstwobign.ppf(0.95) / 20
+    share = 1 - np.arange(1, 401) / 400
+    np.testing.assert_allclose(low, np.maximum(share - half, 0), atol=1e-9)
+    np.testing.assert_allclose(high, np.minimum(share + half, 1), atol=1e-9)
+
+
+def test_the_band_holds_the_whole_curve():
+    """Exponential times, censored at random; of 400 repetitions at 95%, fewer than 366 by chance once in 1,000."""
+    rng, held = np.random.default_rng(0), 0
+    for _ in range(400):
+        time, lost = rng.exponential(1, 100), rng.exponential(2, 100)
+        curve = CensoredTimes(np.minimum(time, lost), time <= lost).survival()
+        low, high = curve.band()
+        truth, before = np.exp(-curve.step), np.exp(-np.append(curve.step[1:], curve.step[-1]))
+        held += bool(np.all((low <= truth) & (before <= high)))
+    assert held >= 366
+
+
+def test_hazards_of_an_exponential_law_are_its_rate():
+    """Censored at 2; each of four intervals holds the rate but for about one in twenty, so that three of them do."""
+    time = np.random.default_rng(0).exponential(1 / 0.7, 5000)
+    times = CensoredTimes(np.minimum(time, 2), time <= 2)
+    rates = times.hazards((0, 0.5, 1, 1.5, 2))
+    assert sum(low <= 0.7 <= high for _, (low, high), _ in rates) >= 3
+    assert sum(each.events for each in rates) == np.sum(time <= 2)
+    whole, fitted = times.hazards((0, 2))[0], expon.fit(CensoredData.right_censored(times.step, ~times.learned), floc=0)
+    np.testing.assert_allclose(whole.value, 1 / fitted[1], rtol=1e-3)
+
+
+def test_garwoods_interval_is_where_the_poisson_tails_are_a_fortieth():
+    _, (low, high), _ = rate_of(7, 1.0)
+    np.testing.assert_allclose([poisson.sf(6, low), poisson.cdf(7, high)], 0.025, rtol=1e-9)
+    assert rate_of(0, 2.0).interval[0] == 0 and rate_of(0, 0.0).interval == (0, math.inf)
+
+
+def test_a_tail_exponent_knows_what_was_cut_off():
+    """P(T > t) = t^-3 beyond 1, an eighth cut off at 2: held by the interval, unless those count as ended."""
+    time = np.random.default_rng(0).uniform(size=3000) ** (-1 / 3)
+    cut, seen = np.minimum(time, 2), time <= 2
+    found = CensoredTimes(cut, seen).tail_exponent(1.0)
+    assert found.interval[0] < 3 < found.interval[1]
+    assert CensoredTimes(cut, np.ones(3000, bool)).tail_exponent(1.0).interval[0] > 3
+    fitted = expon.fit(CensoredData.right_censored(np.log(cut), ~seen), floc=0)
+    np.testing.assert_allclose(found.value, 1 / fitted[1], rtol=1e-3)
+
+
+def test_what_has_no_rate_or_tail_says_so():
+    times = CensoredTimes(np.array([1.0, np.inf]), np.array([True, False]))
+    with pytest.raises(ValueError, match="runs that never learn"):
+        times.tail_exponent(0.5)
+    with pytest.raises(ValueError, match="positive and finite threshold"):
+        times.tail_exponent(0)
+    with pytest.raises(ValueError, match="edges >= 0 that rise"):
+        times.hazards((2, 1))
+    with pytest.raises(ValueError, match="finite exposure"):
+        rate_of(1, math.inf)

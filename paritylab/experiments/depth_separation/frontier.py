@@ -4,9 +4,14 @@ ReLU networks with one hidden layer on D (half E1, half uniform), Adam with rate
 n is learned if the best of the rates ends with an error of at most 10% on the hard half. Against the width with all
 steps, and against the steps with the largest width, the frontier in n moves with the logarithm of the effort: a
 step in n costs a factor of it. Depth three, layerwise, learns every n that was tried (`depth-separation/layerwise`).
+
+What a run tells is that the frontier lies between two sizes of the grid: from the largest n that is learned up to the
+next one that was tried, which is not; below the smallest that was tried where none is learned, from the largest on
+where all are. The line through the frontier is the one that these bounds make most likely (`censored_fits`).
 """
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,12 +22,13 @@ from matplotlib.figure import Figure
 
 import paritylab as pl
 
+from ...censored_fits import CensoredLine, censored_line
 from ...figures import INKS, panels
 from ...sweep import Results
 from ...training.plans import Plan
-from ..base import Claim, Null, Region
+from ..base import Claim, Measured, Null, Region
 from ..drawing import shown
-from ..measures import exactly, largest
+from ..measures import largest
 from .shared.baselines import RandomSeparation, falling, last_records
 
 LEARNED = 0.1
@@ -74,12 +80,14 @@ def best_errors(results: Results) -> pd.DataFrame:
 
 
 def read(settings: Settings, results: Results) -> pd.DataFrame:
-    """For each width and number of steps the largest n up to which all are learned; 0 if none is."""
+    """The bounds of the frontier for each width and number of steps: the largest n learned, and the next one tried."""
     best, rows = best_errors(results), []
     for width, steps in settings.efforts:
         here = best[(best.width == width) & (best.given_steps == steps)].set_index("pairs").hard_error
         learned = itertools.takewhile(lambda pairs, here=here: here[pairs] <= LEARNED, sorted(settings.pairs))  # type: ignore[misc]
-        rows.append({"width": width, "steps": steps, "reached": max(learned, default=0)})
+        sizes = [-math.inf, *sorted(settings.pairs), math.inf]
+        place = len([*learned])
+        rows.append({"width": width, "steps": steps, "reached": sizes[place], "missed": sizes[place + 1]})
     return pd.DataFrame(rows)
 
 
@@ -89,9 +97,15 @@ def along(settings: Settings, found: pd.DataFrame, effort: str) -> pd.DataFrame:
     return found[found[other] == most].sort_values(effort)
 
 
-def per_decade(rows: pd.DataFrame, effort: str) -> float:
-    """How much further in n ten times the effort goes: least squares of n against the logarithm of the effort."""
-    return float(np.polyfit(np.log10(rows[effort].to_numpy(float)), rows.reached.to_numpy(float), 1)[0])
+def through(rows: pd.DataFrame, effort: str) -> CensoredLine:
+    """The frontier as a line in the decimal logarithm of an effort."""
+    return censored_line(np.log10(rows[effort].to_numpy(float)), rows.reached, rows.missed)
+
+
+def per_decade(rows: pd.DataFrame, effort: str) -> Measured:
+    """How much further in n ten times the effort goes."""
+    line = through(rows, effort)
+    return Measured(line.slope, line.interval)
 
 
 def fitted(settings: Settings) -> list[str]:
@@ -107,7 +121,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
             f"the largest n that depth two learns grows with the logarithm of its {effort}; further in n for ten times "
             "the effort"
         )
-        measure = lambda found: exactly(per_decade(along(settings, found, effort), effort))
+        measure = lambda found: per_decade(along(settings, found, effort), effort)
         return Claim(f"{effort}/law", statement, None, Region(0.5, 8), measure, null=Null("the same n", 0.0))
 
     yield from map(grows, fitted(settings))
@@ -124,20 +138,23 @@ def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
     """The largest n over width and over steps, and depth three as the arrow that leaves the picture."""
     figure, axes = panels(1, 2, width=3.9, height=3.2)
     names = {"width": "hidden units", "steps": "Adam steps"}
-    top = max(settings.pairs) + 4
+    bottom, top = min(settings.pairs) - 3, max(settings.pairs) + 4
     for axis, (effort, words) in zip(axes[0], names.items(), strict=True):
         rows = along(settings, found, effort)
-        axis.plot(rows[effort], rows.reached, "o", color=INKS[0], label="depth two: largest n learned")
+        low, high = (rows[name].clip(bottom, top) for name in ("reached", "missed"))
+        axis.vlines(rows[effort], low, high, color=INKS[0], linewidth=1.2, label="depth two: between learned and not")
+        axis.plot(rows[effort], rows.reached, "^", color=INKS[0], label="largest n learned")
+        axis.plot(rows[effort], rows.missed, "v", color=INKS[0], markerfacecolor="white", label="next n, not learned")
         if effort in fitted(settings):
-            slope = per_decade(rows, effort)
-            places = np.log10(rows[effort].to_numpy(float))
-            level = float(np.mean(rows.reached - slope * places))
-            axis.plot(rows[effort], level + slope * places, color=INKS[0], linestyle="--", label="least squares")
-            axis.text(0.97, 0.1, f"{slope:.1f} pairs for ten times", ha="right", fontsize=8, transform=axis.transAxes)
+            line = through(rows, effort)
+            places = line.level + line.slope * np.log10(rows[effort].to_numpy(float))
+            axis.plot(rows[effort], places, color=INKS[1], linestyle="--", label="most likely line")
+            found_line = "{:.1f} pairs for ten times\n({:.1f} to {:.1f})".format(line.slope, *line.interval)
+            axis.text(0.97, 0.06, found_line, ha="right", fontsize=8, transform=axis.transAxes)
         deep = "depth three, layerwise: every n tried"
         axis.axhspan(max(settings.pairs) + 1, top, color=INKS[2], alpha=0.15, label=deep)
-        axis.set(xscale="log", xlabel=words, ylabel="n (pairs)", ylim=(-1, top))
-        axis.set_yticks(sorted({0, *settings.pairs}))
+        axis.set(xscale="log", xlabel=words, ylabel="n (pairs)", ylim=(bottom, top))
+        axis.set_yticks(sorted(settings.pairs))
     axes[0, 0].set_title(f"{max(settings.steps):,} steps", fontsize=9)
     axes[0, 1].set_title(f"{max(settings.widths):,} units", fontsize=9)
     handles, labels = axes[0, 0].get_legend_handles_labels()

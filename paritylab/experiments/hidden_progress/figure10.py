@@ -23,13 +23,13 @@ from ...figures import Axes, Figures, panels
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Null, Region
-from ..measures import UNKNOWN, bootstrap, fraction
+from ..measures import UNKNOWN, fraction
 from .shared.medians import (
     LEAST_EXPONENT,
-    RESAMPLES,
     SMALL,
     Curves,
     Medians,
+    bootstrap_of_medians,
     degradation,
     draw_medians,
     exponent,
@@ -216,10 +216,10 @@ def difference_of_growth(first: Curves, second: Curves, k: int, data: Medians) -
     picked = [
         times[:runs, columns(curves)] for times, curves in zip(tables, (first, first, second, second), strict=True)
     ]
-    together = np.minimum(np.stack(picked, axis=1), first.steps)
+    together = np.stack(picked, axis=1)
     signs = np.array([-1, 1, 1, -1])
     value = lambda rows: float(signs @ [exponent(sizes, rows[:, i]) for i in range(4)])
-    return bootstrap(together, value, RESAMPLES)
+    return bootstrap_of_medians(together, value)
 
 
 def learned(curves: Curves, data: Medians, size: int | None = None) -> Measured:

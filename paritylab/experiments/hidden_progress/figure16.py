@@ -31,8 +31,9 @@ from ...networks.base import outputs
 from ...statistics import median_interval, quantile
 from ...sweep import Call
 from ..base import Claim, Measured, Null, Region
-from ..measures import UNKNOWN, bootstrap, exactly, fraction, least
+from ..measures import UNKNOWN, exactly, fraction, least
 from .shared.curves import NEVER, PLATEAU, TrainingCurves, draw_curves, name_lines, of_learning, read as read
+from .shared.medians import bootstrap_of_medians
 
 K, WIDTH, RATE = 3, 100, 0.1
 SMALL = 8
@@ -148,10 +149,9 @@ def noise_exponent(settings: Settings, batch: int, curves: TrainingCurves) -> Me
     known = [place for place, column in enumerate(times.T) if median_interval(column)[1] < np.inf]
     if len(known) < 2:
         return UNKNOWN
-    steps = dict(settings.steps)[batch]
     signal = -np.log(1 - 2 * np.array(settings.flips)[known])
     slope = lambda rows: float(np.polyfit(signal, np.log([quantile(column, 0.5) for column in rows.T]), 1)[0])
-    return bootstrap(np.minimum(times[:, known], steps), slope)
+    return bootstrap_of_medians(times[:, known], slope, resamples=2000)
 
 
 def capacity(flip: float) -> float:

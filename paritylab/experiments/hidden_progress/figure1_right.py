@@ -18,9 +18,9 @@ from ...statistics import power_law
 from ...sweep import Results
 from ...training.plans import Plan
 from ..base import Claim, Measured, Null, Region
-from ..measures import UNKNOWN, bootstrap
+from ..measures import UNKNOWN
 from .shared import medians
-from .shared.medians import RESAMPLES, Curves, Medians, plan_curves, power_claims, read_curves, relu_100
+from .shared.medians import Curves, Medians, plan_curves, power_claims, read_curves, relu_100
 
 READING = 8192
 """The other number of validation points."""
@@ -76,9 +76,8 @@ def misfits(curves: Curves, k: int, data: Medians) -> Measured:
     if count < 3:
         return UNKNOWN
     sizes = np.array(curves.sizes[:count], float)
-    capped = np.minimum(data[curves, k][:, :count], curves.steps)
     value = lambda sample: misfit(sizes, sample) / misfit(np.exp(sizes), sample)  # a power of exp(n) is exponential
-    return bootstrap(capped, value, RESAMPLES)
+    return medians.bootstrap_of_medians(data[curves, k][:, :count], value)
 
 
 def misfit(x: np.ndarray, times: np.ndarray) -> float:

@@ -30,8 +30,10 @@ from ...analysis.gradients.gaps import fourier_gap, gap_of_gradient, good_coordi
 from ...analysis.gradients.population import gradient_by_enumeration, gradient_of_sinusoid
 from ...analysis.gradients.sums import gradient_by_sums
 from ...analysis.gradients.thresholds import gradient_of_threshold
+from ...censored_fits import censored_power_law
 from ...cube import cube
 from ...figures import INKS, Axes, Figures, ink, panels
+from ...statistics import power_law, size_for
 from ...sweep import Call
 from ..base import Claim, Measured, Null, Region
 from ..measures import bootstrap, exactly, fraction
@@ -211,26 +213,20 @@ def success(table: pd.DataFrame, n: int, k: int) -> np.ndarray:
     return rows.pivot(index="trial", columns="samples", values="found").to_numpy(float)
 
 
-def factor_needed(successes: np.ndarray) -> float:
-    """Examples for nine of ten successes, in units of 1 / gamma**2, between grid points along their logarithm."""
-    rates = np.maximum.accumulate(successes.mean(axis=0))
-    if rates[-1] < NINE_OF_TEN:
-        return float(FACTORS[-1])
-    i = int(np.argmax(rates >= NINE_OF_TEN))
-    if i == 0:
-        return float(FACTORS[0])
-    part = (NINE_OF_TEN - rates[i - 1]) / (rates[i] - rates[i - 1])
-    return float(FACTORS[i - 1] * (FACTORS[i] / FACTORS[i - 1]) ** part)
-
-
 def exponent_of_examples(settings: Settings, table: pd.DataFrame) -> Measured:
     """The power of gamma in the number of examples; the interval is a bootstrap over trials."""
     sample = np.stack([success(table, n, k) for n, k in settings.sampled], axis=1)
     gammas = np.array([majority_gap(n, k).gamma for n, k in settings.sampled])
 
     def exponent(sample: np.ndarray) -> float:
-        needed = [factor_needed(sample[:, i]) for i in range(len(gammas))] / gammas**2
-        return float(np.polyfit(np.log(gammas), np.log(needed), 1)[0])
+        factors = np.array([size_for(sample[:, i], FACTORS, NINE_OF_TEN) for i in range(len(gammas))])
+        known = np.isfinite(factors)
+        if known.sum() < 2:
+            return -math.inf
+        if not known.all():  # more than all that were tried: a bound
+            least = np.minimum(factors, FACTORS[-1]) / gammas**2
+            return censored_power_law(gammas, least, factors / gammas**2).exponent
+        return power_law(gammas, factors / gammas**2).exponent
 
     return bootstrap(sample, exponent, resamples=1000)
 

@@ -257,9 +257,8 @@ def curvature(settings: Settings, table: pd.DataFrame) -> Measured:
     logs = [np.log2(of_part(table, f"drift/n{n}").examples.to_numpy(float)) for n in settings.drift_sizes]
     if not all(np.isfinite(np.median(each)) for each in logs):
         return UNKNOWN
-    capped = [np.minimum(each, 1 + np.log2(settings.most)) for each in logs]
     # The second difference of three values is six times the slope in (1/6, -1/3, 1/6), whose mean is 0.
-    slope = slope_of_medians([1, -2, 1], capped)
+    slope = slope_of_medians([1, -2, 1], logs)
     return Measured(6 * slope.value, (6 * slope.interval[0], 6 * slope.interval[1]))
 
 

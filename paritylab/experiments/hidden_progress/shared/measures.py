@@ -38,17 +38,22 @@ def slowdown(slow: np.ndarray, fast: np.ndarray) -> Measured:
 def slope_of_medians(x: ArrayLike, samples: Sequence[np.ndarray], resamples: int = 1000) -> Measured:
     """Of the medians of independent samples against x, by least squares; the interval is a bootstrap of each sample.
 
+    A median of values that are mostly infinite is not known, and the slope counts as infinite.
+
     >>> slope_of_medians([0, 1], [np.zeros(9), np.full(9, 2.0)]).value
     2.0
     """
     if min(map(len, samples)) < 2:
         return UNKNOWN
     places = np.asarray(x, float) - np.mean(np.asarray(x, float))
-    slope = lambda drawn: float(places @ [np.median(each) for each in drawn] / (places @ places))
+
+    def slope(drawn: Sequence[np.ndarray]) -> float:
+        medians = np.array([np.median(each) for each in drawn])
+        return float(places @ medians / (places @ places)) if np.isfinite(medians).all() else math.inf
+
     rng = np.random.default_rng(0)
     again = [slope([rng.choice(each, len(each)) for each in samples]) for _ in range(resamples)]
-    low, high = np.quantile(again, [0.025, 0.975]).tolist()
-    return Measured(slope(samples), (low, high))
+    return Measured(slope(samples), (quantile(np.array(again), 0.025), quantile(np.array(again), 0.975)))
 
 
 def less(first: Measured, second: Measured) -> Measured:

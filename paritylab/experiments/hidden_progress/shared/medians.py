@@ -13,7 +13,7 @@ below that of exhaustive search, whose time C(n, k) / 2 has one of 2.07, 3.20, 4
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -167,14 +167,25 @@ def exponent(sizes: Any, times: Times) -> float:
     return power_law(np.asarray(sizes, float), np.median(times, axis=0)).exponent
 
 
+def bootstrap_of_medians(
+    times: np.ndarray, value: Callable[[np.ndarray], float], resamples: int = RESAMPLES
+) -> Measured:
+    """What follows from medians over runs (rows), with a bootstrap over runs.
+
+    Where most runs of a column did not learn in time its median is beyond the step limit, and not known: of such a
+    resample the value counts as infinite.
+    """
+    reached = lambda sample: bool(np.isfinite(np.median(sample, axis=0)).all())
+    return bootstrap(times, lambda sample: value(sample) if reached(sample) else math.inf, resamples)
+
+
 def exponent_of(curves: Curves, k: int, data: Medians) -> Measured:
     """The exponent over the small sizes, and a bootstrap over seeds."""
     times = data[curves, k]
     count = min(known(times), sum(n <= SMALL for n in curves.sizes))
     if count < 2:
         return UNKNOWN
-    capped = np.minimum(times[:, :count], curves.steps)  # the median of few resamples is infinite
-    return bootstrap(capped, lambda sample: exponent(curves.sizes[:count], sample), RESAMPLES)
+    return bootstrap_of_medians(times[:, :count], lambda sample: exponent(curves.sizes[:count], sample))
 
 
 def growth(curves: Curves, k: int, data: Medians) -> Measured:
@@ -184,10 +195,10 @@ def growth(curves: Curves, k: int, data: Medians) -> Measured:
     if count < 2:
         return UNKNOWN
     runs = min(len(lower), len(higher))
-    both = np.minimum(np.hstack([lower[:runs, :count], higher[:runs, :count]]), curves.steps)
+    both = np.hstack([lower[:runs, :count], higher[:runs, :count]])
     sizes = curves.sizes[:count]
     value = lambda sample: exponent(sizes, sample[:, count:]) - exponent(sizes, sample[:, :count])
-    return bootstrap(both, value, RESAMPLES)
+    return bootstrap_of_medians(both, value)
 
 
 def degradation(curves: Curves, k: int, data: Medians) -> Measured:
@@ -198,7 +209,7 @@ def degradation(curves: Curves, k: int, data: Medians) -> Measured:
     if len(small) < 2 or len(large) < 2:
         return UNKNOWN
     value = lambda sample: exponent(sizes[large], sample[:, large]) - exponent(sizes[small], sample[:, small])
-    return bootstrap(np.minimum(times, curves.steps), value, RESAMPLES)
+    return bootstrap_of_medians(times[:, : len(sizes)], value)
 
 
 def draw_medians(axis: Axes, curves: Curves, data: Medians, ticks: tuple[int, ...]) -> None:
