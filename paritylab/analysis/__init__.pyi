@@ -49,6 +49,11 @@ from .fourier.transform import (
     coefficients as coefficients,
     walsh_hadamard as walsh_hadamard,
 )
+from .gradients.blocks import (
+    SignedProduct as SignedProduct,
+    gradient_by_blocks as gradient_by_blocks,
+    signed_products as signed_products,
+)
 from .gradients.gaps import (
     FourierGap as FourierGap,
     fourier_gap as fourier_gap,

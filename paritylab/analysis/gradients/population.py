@@ -15,7 +15,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float, Inexact, PyTree
 
 from ...demands import as_numbers, check_kind, check_whole, echo
 from ...distributions import AbstractDistribution
@@ -186,15 +186,21 @@ def members(n: int, support: Sequence[int]) -> np.ndarray:
 def leave_one_out(
     factors: Float[np.ndarray, "*batch n"], angles: Float[np.ndarray, "*batch n"], member: np.ndarray
 ) -> tuple[Float[np.ndarray, "*batch n"], Float[np.ndarray, "*batch n"], Float[np.ndarray, "*batch"]]:
-    """The product of all factors but the i-th, the factor that i has once it changes sides, and the whole product.
+    """The product of all factors but the i-th, the factor that i has once it changes sides, and the whole product."""
+    own = np.where(member, np.cos(angles), np.sin(angles))
+    return product_of_others(factors), own, np.asarray(np.prod(factors, axis=-1))
 
-    Without division, so that factors may be 0.
+
+def product_of_others(factors: Inexact[np.ndarray, "*batch n"]) -> Inexact[np.ndarray, "*batch n"]:
+    """The product of all entries but the i-th, without division, so that entries may be 0.
+
+    >>> product_of_others(np.array([2.0, 0.0, 3.0])).tolist()
+    [0.0, 6.0, 0.0]
     """
     ones = np.ones((*factors.shape[:-1], 1))
     before = np.cumprod(np.concatenate([ones, factors[..., :-1]], axis=-1), axis=-1)
     after = np.cumprod(np.concatenate([ones, factors[..., :0:-1]], axis=-1), axis=-1)[..., ::-1]
-    own = np.where(member, np.cos(angles), np.sin(angles))
-    return before * after, own, np.asarray(np.prod(factors, axis=-1))
+    return before * after
 
 
 def quarter_cos(turn: Float[np.ndarray, "..."], quarters: np.ndarray) -> Float[np.ndarray, "..."]:
