@@ -236,6 +236,7 @@ PAPERS = {
     "symmetry": "On Symmetry and Initialization for Neural Networks",
     "boolean-circuits": "Learning Boolean Circuits with Neural Networks",
     "depth-separation": "[DRAFT] Depth Separation",
+    "laws": "Laws of hidden progress, of our own: no paper, see docs/laws.md",
 }
 
 TRAIN_DEFAULTS: dict[str, Any] = {

@@ -22,6 +22,7 @@ FREE = (
     "cube",
     "statistics",
     "survival",
+    "censored_fits",
     "figures",
     "manifest",
     "documents",

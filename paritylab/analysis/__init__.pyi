@@ -125,6 +125,12 @@ from .margins import (
     perceptron_bound as perceptron_bound,
     symmetric_embedding as symmetric_embedding,
 )
+from .plateaus import (
+    NoisyFlow as NoisyFlow,
+    blow_up_times as blow_up_times,
+    noisy_flow_times as noisy_flow_times,
+    uniform_blow_up_times as uniform_blow_up_times,
+)
 from .polynet.errors import (
     Lemma6 as Lemma6,
     SignMeans as SignMeans,

@@ -1,0 +1,1 @@
+"""Laws of hidden progress that the lab found in its own data (docs/laws.md)."""

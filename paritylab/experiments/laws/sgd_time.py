@@ -1,0 +1,254 @@
+"""The law of SGD's time: why nobody is early and some are late, and by how much, without a free parameter.
+
+A sinusoid neuron learns a k-parity once its relevant weights have grown. While they are small each grows in proportion
+to the product of the others, dw_i/dt = prod over j != i of w_j, from weights uniform between +-1/sqrt(n). In units of
+the median, n and the batch size set the scale of that time only. Nobody is early, since the product of k - 1 weights is
+small from the start; some are late, since a run whose weights are all small, as r times others, takes r^-(k-2) times as
+long, and r has the probability r^k: the time has the tail t^(-k/(k-2)) for k >= 3, and an exponential one for k = 2.
+
+Three laws beside each other: SGD as the lab runs it; steps along the exact population gradient with Gaussian noise of
+the variance of a batch (`analysis.noisy_flow_times`), which has the same scale, too; and the bare flow, without noise
+and without the other weights (`analysis.blow_up_times`). Nothing is fitted. Times beyond the last step are censored.
+
+The ReLU networks of width 100 of figure 2 (hidden-progress), with rate 1 and validated at every step, are beside them:
+their law is another, narrower one. Why is open.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Float
+
+import paritylab as pl
+
+from ...analysis import NoisyFlow, noisy_flow_times, uniform_blow_up_times
+from ...figures import INKS, Axes, Figures, panels
+from ...statistics import Counts, bootstrap_counts_interval
+from ...survival import CensoredTimes
+from ...sweep import Call, Results
+from ..base import Claim, Measured, Null, Region, within_factor
+
+RATE, BATCH, EVERY = 0.01, 32, 10
+RELU_WIDTH, RELU_RATE = 100, 1.0
+SAMPLES = 200_000
+"""Of the bare flow: so many of its times are computed for the figure and for its tail."""
+RESAMPLES = 300
+CLOSE, NEAR = 1.05, 1.1
+"""How close quantiles over the median are to the prediction: at k = 3, and at other k, where there are fewer runs."""
+TAIL, FLOW_TAIL = 0.99, 0.999
+"""Tails begin at these quantiles: those of SGD, and those of the bare flow."""
+
+
+class Cell(NamedTuple):
+    """Parities of one degree: how many runs of SGD, of the prediction and of ReLU networks, and for how long."""
+
+    k: int
+    runs: int
+    simulated: int
+    relu: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class Settings:
+    cells: tuple[Cell, ...]
+    quantiles: tuple[float, ...]
+    n: int = 30
+    calls: int = 8
+    """In so many parts is the prediction computed."""
+
+
+QUICK = (Cell(2, 1500, 1000, 300, 5_000), Cell(3, 4000, 2000, 500, 20_000), Cell(4, 300, 300, 100, 60_000))
+PAPER = (
+    Cell(2, 20_000, 20_000, 20_000, 20_000),
+    Cell(3, 1_000_000, 200_000, 100_000, 50_000),
+    Cell(4, 100_000, 50_000, 20_000, 300_000),
+)
+SETTINGS = {"quick": Settings(QUICK, (0.1, 0.9)), "paper": Settings(PAPER, (0.1, 0.9, 0.99, 0.999), calls=40)}
+SHORTER = (
+    "Batches are finite: their noise moves weights that are small all together off the saddle, where the flow would "
+    "leave them. The flow without noise has this exponent; the noisy flow has SGD's quantiles."
+)
+
+
+def plan(settings: Settings) -> Iterator[pl.Plan | Call]:
+    for cell in settings.cells:
+        task = pl.Uniform(pl.Parity(settings.n, support=range(cell.k)))
+        how: dict[str, Any] = {"batch": BATCH, "steps": cell.steps}
+        neuron, labels = pl.Neuron(pl.networks.Sinusoid(cell.k)), {"degree": cell.k, "way": "sgd"}
+        yield pl.plan(task, neuron, rate=RATE, every=EVERY, seeds=cell.runs, labels=labels, **how)
+        labels = {"degree": cell.k, "way": "relu"}
+        yield pl.plan(task, pl.MLP(RELU_WIDTH), rate=RELU_RATE, every=1, seeds=cell.relu, labels=labels, **how)
+        part = math.ceil(cell.simulated / settings.calls)
+        for seed in range(settings.calls):
+            given = {"n": settings.n, "k": cell.k, "runs": part, "steps": cell.steps, "seed": seed}
+            yield Call(simulated, given, {"degree": cell.k, "way": "noisy flow"}, seconds=part * cell.k**4 * 2e-5)
+
+
+def simulated(n: int, k: int, runs: int, steps: int, seed: int) -> pd.DataFrame:
+    """The noisy flow's times."""
+    flow = NoisyFlow(n, k, RATE, BATCH)
+    return pd.DataFrame({"time": noisy_flow_times(flow, runs, steps=steps, key=pl.root_key(seed), every=EVERY)})
+
+
+class Laws(NamedTuple):
+    """How often each time occurred, by degree and way, infinite if not reached; and the bare flow's, in its unit."""
+
+    times: dict[tuple[int, str], Counts]
+    flow: dict[int, Float[np.ndarray, " samples"]]
+    limits: dict[int, int]
+
+    def tail(self, k: int, way: str, start: float = TAIL) -> Measured:
+        """The exponent of the tail beyond a quantile, with its interval; runs that are not done are censored."""
+        sample = self.times[k, way]
+        step = np.minimum(np.repeat(sample.values, sample.counts), self.limits[k])
+        learned = np.isfinite(np.repeat(sample.values, sample.counts))
+        found = CensoredTimes(step, learned).tail_exponent(min(sample.quantile(start), self.limits[k] / 2))
+        return Measured(found.value, found.interval)
+
+
+def read(settings: Settings, results: Results) -> Laws:
+    table = results.table()
+    time = table.converged_at.astype(float).where(table.way != "noisy flow", table.time.astype(float)).fillna(np.inf)
+    grouped = table.assign(time=time).groupby(["degree", "way"]).time
+    times = {(int(k), str(way)): Counts.of(each.to_numpy(float)) for (k, way), each in grouped}
+    flow = {
+        cell.k: uniform_blow_up_times(cell.k, settings.n, SAMPLES, key=pl.root_key(cell.k)) for cell in settings.cells
+    }
+    return Laws(times, flow, {cell.k: cell.steps for cell in settings.cells})
+
+
+def claims(settings: Settings) -> Iterator[Claim]:
+    for cell in settings.cells:
+        yield of_scale(settings.n, cell.k)
+        yield from (of_quantile(cell.k, q) for q in settings.quantiles)
+        if cell.k > 2:
+            yield from of_tails(cell.k)
+            yield of_relu(cell.k)
+
+
+def of_scale(n: int, k: int) -> Claim:
+    """The median itself has no free parameter either."""
+    statement = f"k = {k}: SGD's median time over that of the exact gradient with a batch's noise"
+    measure = lambda laws: ratio(laws, k, lambda times: times.quantile(0.5))
+    search = lambda laws: math.comb(n, k) * math.log(2) / laws.times[k, "noisy flow"].quantile(0.5)
+    null = Null("random search, C(n, k) log 2 steps", search)
+    return Claim(f"k{k}/median", statement, None, within_factor(1, NEAR), measure, theory=1.0, null=null)
+
+
+def of_quantile(k: int, q: float) -> Claim:
+    factor = CLOSE if k == 3 else NEAR
+    statement = (
+        f"k = {k}: the {q:g} quantile of SGD's time over its median is that of the exact gradient with a batch's "
+        "noise; the one over the other"
+    )
+    shape = lambda times: times.quantile(q) / times.quantile(0.5)
+    null = Null("all runs take equally long", lambda laws: 1 / shape(laws.times[k, "noisy flow"]))
+    measure = lambda laws: ratio(laws, k, shape)
+    return Claim(f"k{k}/q{q:g}", statement, None, within_factor(1, factor), measure, theory=1.0, null=null)
+
+
+def of_tails(k: int) -> Iterator[Claim]:
+    limit = k / (k - 2)
+    region = within_factor(limit, 1.2)
+    text = "a tail of t^(-k/(k-2))"
+    null = Null("an exponential law beyond the same quantile", exponential_exponent(TAIL))
+    statement = f"k = {k}: SGD's time has {text}; the exponent beyond the {TAIL:g} quantile"
+    measure, why, by = (lambda laws: laws.tail(k, "sgd")), SHORTER, (f"k{k}/flow-tail", f"k{k}/q0.9")
+    yield Claim(f"k{k}/tail", statement, None, region, measure, limit, why, null, by)
+    statement = f"k = {k}: the flow without noise and without other weights has {text}; its exponent beyond the "
+    null = Null("an exponential law beyond the same quantile", exponential_exponent(FLOW_TAIL))
+    name, words = f"k{k}/flow-tail", f"{FLOW_TAIL:g} quantile"
+    yield Claim(name, statement + words, None, region, lambda laws: flow_tail(laws, k), limit, null=null)
+
+
+def exponential_exponent(q: float) -> float:
+    """What a tail exponent beyond the q quantile measures of an exponential law: 1 / E[log(T / t_q) | T > t_q].
+
+    >>> round(exponential_exponent(0.99), 2)
+    5.51
+    """
+    from scipy.special import exp1
+
+    x = -math.log(1 - q)
+    return float(1 / (math.exp(x) * exp1(x)))
+
+
+def flow_tail(laws: Laws, k: int) -> Measured:
+    times = laws.flow[k]
+    found = CensoredTimes(times, np.ones(len(times), bool)).tail_exponent(float(np.quantile(times, FLOW_TAIL)))
+    return Measured(found.value, found.interval)
+
+
+def of_relu(k: int) -> Claim:
+    statement = (
+        f"k = {k}: ReLU networks of width {RELU_WIDTH} have a narrower law; their 0.9 quantile over the median, over "
+        "that of the sinusoid neuron's exact gradient with noise"
+    )
+    measure = lambda laws: ratio(laws, k, lambda times: times.quantile(0.9) / times.quantile(0.5), "relu")
+    return Claim(f"k{k}/relu", statement, None, Region(high=0.8), measure, null=Null("the same law", 1.0))
+
+
+def ratio(laws: Laws, k: int, statistic: Callable[[Counts], float], way: str = "sgd") -> Measured:
+    """A statistic of the lab's runs over that of the prediction; the errors of their logarithms add in squares."""
+    ours, predicted = laws.times[k, way], laws.times[k, "noisy flow"]
+    value = math.log(statistic(ours) / statistic(predicted))
+    below = above = 0.0
+    for sample, sign in ((ours, 1), (predicted, -1)):
+        centre = statistic(sample)
+        low, high = (sign * math.log(end / centre) for end in bootstrap_counts_interval(sample, statistic, RESAMPLES))
+        below, above = math.hypot(below, min(low, high)), math.hypot(above, max(low, high))
+    return Measured(math.exp(value), (math.exp(value - below), math.exp(value + above)))
+
+
+def plot(settings: Settings, laws: Laws) -> Figures:
+    """Survival over the time in medians, on logarithmic axes: a power law is a line."""
+    figure, axes = panels(1, len(settings.cells), width=3.3, height=3.2)
+    for axis, cell in zip(axes[0], settings.cells, strict=True):
+        draw(axis, laws, cell, settings.n)
+    axes[0, 0].set_ylabel("fraction of runs not done")
+    handles, labels = axes[0, -1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
+    figure.suptitle("Time to learn a parity, in medians: no run is early, and the tail is a power law")
+    return {"sgd-time": figure}
+
+
+WAYS = (
+    ("sgd", "sinusoid neuron, SGD", {"color": INKS[0], "linewidth": 2.2, "alpha": 0.55}),
+    ("noisy flow", "exact gradient and a batch's noise", {"color": INKS[1], "linestyle": "--", "linewidth": 1.2}),
+    ("relu", f"ReLU, width {RELU_WIDTH}, SGD", {"color": INKS[2], "linestyle": "-."}),
+)
+
+
+def draw(axis: Axes, laws: Laws, cell: Cell, n: int) -> None:
+    """One degree: both laws, the bare flow's, and its slope."""
+    least = 1.0
+    for way, label, look in WAYS:
+        sample = laws.times[cell.k, way]
+        median = sample.quantile(0.5)
+        step = np.minimum(np.repeat(sample.values, sample.counts), cell.steps)
+        curve = CensoredTimes(step, np.isfinite(np.repeat(sample.values, sample.counts))).survival()
+        alive = curve.share > 0
+        axis.step(curve.step[alive] / median, curve.share[alive], where="post", label=label, **look)
+        least = min(least, 1 / sample.size)
+        if way == "sgd":
+            low, high = curve.band()
+            axis.fill_between(curve.step / median, np.maximum(low, 1e-9), high, step="post", color=INKS[0], alpha=0.15,
+                              linewidth=0, label="95% band of the curve")  # fmt: skip
+    times = np.sort(laws.flow[cell.k]) / np.median(laws.flow[cell.k])
+    share = 1 - np.arange(1, len(times) + 1) / len(times)
+    shown = share > least
+    axis.plot(
+        times[shown], share[shown], color="0.2", linestyle=":", label="bare flow, $\\dot w_i = \\prod_{j \\neq i} w_j$"
+    )
+    if cell.k > 2:
+        end, slope = np.array([4.0, 60.0]), cell.k / (cell.k - 2)
+        level = 2 * float(np.mean(times > end[0]))
+        axis.plot(end, level * (end / end[0]) ** -slope, color="0.6", linewidth=0.8, label="slope $-k/(k-2)$")
+    axis.set(xscale="log", yscale="log", xlabel="time / median", xlim=(0.15, 60), ylim=(least / 2, 1.3))
+    median = laws.times[cell.k, "sgd"].quantile(0.5)
+    axis.set_title(f"k = {cell.k}, n = {n}: median {median:,.0f} steps")
