@@ -2,6 +2,10 @@ from .elimination import (
     Eliminated as Eliminated,
     parity_by_elimination as parity_by_elimination,
 )
+from .first_steps.biased_signs import (
+    biased_sign_gradient as biased_sign_gradient,
+    scaled_sign_gradient as scaled_sign_gradient,
+)
 from .first_steps.exact import (
     FirstStep as FirstStep,
     first_correlations as first_correlations,

@@ -69,7 +69,7 @@ def gradient_by_blocks(
         frequency, phase = turns_of(activation)
         angles, pull = np.array([frequency * scale]), np.array([frequency * np.exp(1j * (frequency * bias + phase))])
     else:
-        angles, pull = _frequencies(w, activation, bias, scale)
+        angles, pull = frequencies(w, activation, bias, scale)
     parts = signed_products(distribution)
     found = np.zeros(distribution.n + 1)
     for part in parts:
@@ -77,7 +77,7 @@ def gradient_by_blocks(
     return NeuronGradient(found[:-1], np.asarray(found[-1]))
 
 
-def _frequencies(
+def frequencies(
     w: Float[np.ndarray, " n"], activation: Activation, bias: float, scale: float
 ) -> tuple[Float[np.ndarray, " angles"], Complex[np.ndarray, " angles"]]:
     """Angles and factors: sigma'(scale * s + b) = Re of the sum of factor * exp(i angle s) at all sums s."""
