@@ -50,7 +50,7 @@ class Settings:
 
 SETTINGS = {
     "quick": Settings(batches=(10_000, 100_000, 400_000), seeds=20),
-    "paper": Settings(batches=(2_500, 10_000, 40_000, 100_000, 400_000, 1_600_000), seeds=100),
+    "paper": Settings(batches=(2_500, 10_000, 40_000, 100_000, 400_000), seeds=60),
 }
 
 
@@ -136,7 +136,7 @@ def share_of(batch: int, part: str, table: pd.DataFrame) -> Measured:
 def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """Shares over the batch, on the formula."""
     figure, axis = one_panel(width=5.0, height=3.3)
-    fine = np.geomspace(settings.batches[0] / 8, settings.batches[-1] * 2, 200)
+    fine = np.geomspace(30, settings.batches[-1] * 2, 200)
     for i, (part, words) in enumerate(PARTS.items()):
         degree = K + 1 if part == "irrelevant" else K - 1
         style = "-" if i == 0 else "--"
