@@ -25,7 +25,7 @@ from ..networks.activations import Sinusoid
 from ..networks.initializations import UniformInitialization
 from .gradients.population import turns_of
 
-NODES = 256
+NODES = 128
 """Of the quadrature: the integrand is smooth in u, over some tens of it."""
 LANES = (4096, 512, 64)
 """How many runs go side by side: fewer when few are left."""

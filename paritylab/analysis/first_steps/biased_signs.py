@@ -50,19 +50,20 @@ def biased_sign_gradient(n: int, k: int, mean: float) -> float:
     return math.sqrt(total)
 
 
-def scaled_sign_gradient(k: int, h: Float[np.ndarray, " points"] | float) -> Float[np.ndarray, " points"]:
+def scaled_sign_gradient(k: int, h: int | float | Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     """The limit of n**((k-1)/2) times `biased_sign_gradient` at a mean of h / sqrt(n), as n grows.
 
     The square is the sum over t of C(k-1, t) c_t**2 h**(2 (k-1-t)), with c_0 = 1/2 and c_t = E[1(g > 0) He_t(g)] of a
     normal g, which is He_(t-1)(0) / sqrt(2 pi) and vanishes at even t.
 
     >>> scaled_sign_gradient(2, np.array([0.0, 1.0])).round(4).tolist()
-    [0.3989, 0.6396]
+    [0.3989, 0.6397]
     """
     check_whole("k", k, 2)
     bias = np.asarray(h, float)
-    odd = [0.25, *(hermite_at_zero(t - 1) ** 2 / (2 * math.pi) for t in range(1, k))]
-    return np.sqrt(sum(math.comb(k - 1, t) * odd[t] * bias ** (2 * (k - 1 - t)) for t in range(k)))
+    squares = [0.25, *(hermite_at_zero(t - 1) ** 2 / (2 * math.pi) for t in range(1, k))]
+    square = sum(math.comb(k - 1, t) * squares[t] * bias ** (2 * (k - 1 - t)) for t in range(k))
+    return np.asarray(np.sqrt(square))
 
 
 def hermite_at_zero(t: int) -> int:
