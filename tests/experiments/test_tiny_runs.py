@@ -9,6 +9,7 @@ import pytest
 from judging import values
 
 from paritylab.experiments.base import load
+from paritylab.experiments.laws.sgd_time import Cell
 from paritylab.registry import EXPERIMENTS
 from paritylab.report.gallery import exhibits
 from paritylab.sweep import Sweep
@@ -51,6 +52,7 @@ TINY = {
     },
     "depth-separation/noise": {"trials": 3, "n": 5, "rates": (0.0, 0.1), "seeds": 1, "whole": (0.0, 0.1)},
     "depth-separation/pairing": {"trials": 2, "sizes": (5, 9)},
+    "laws/sgd-time": {"cells": (Cell(3, 20, 20, 6, 2000),), "n": 8, "calls": 1, "samples": 2000},
 }  # fmt: skip
 """What is replaced in the settings at quick scale."""
 

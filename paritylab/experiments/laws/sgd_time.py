@@ -31,11 +31,10 @@ from ...statistics import Counts, bootstrap_counts_interval
 from ...survival import CensoredTimes
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Null, Region, within_factor
+from ..measures import UNKNOWN
 
 RATE, BATCH, EVERY = 0.01, 32, 10
 RELU_WIDTH, RELU_RATE = 100, 1.0
-SAMPLES = 200_000
-"""Of the bare flow: so many of its times are computed for the figure and for its tail."""
 RESAMPLES = 300
 CLOSE, NEAR = 1.05, 1.1
 """How close quantiles over the median are to the prediction: at k = 3, and at other k, where there are fewer runs."""
@@ -60,6 +59,8 @@ class Settings:
     n: int = 30
     calls: int = 8
     """In so many parts is the prediction computed."""
+    samples: int = 200_000
+    """Of the bare flow: so many of its times are computed for the figure and for its tail."""
 
 
 QUICK = (Cell(2, 1500, 1000, 300, 5_000), Cell(3, 4000, 2000, 500, 20_000), Cell(4, 300, 300, 100, 60_000))
@@ -117,7 +118,8 @@ def read(settings: Settings, results: Results) -> Laws:
     grouped = table.assign(time=time).groupby(["degree", "way"]).time
     times = {(int(k), str(way)): Counts.of(each.to_numpy(float)) for (k, way), each in grouped}
     flow = {
-        cell.k: uniform_blow_up_times(cell.k, settings.n, SAMPLES, key=pl.root_key(cell.k)) for cell in settings.cells
+        cell.k: uniform_blow_up_times(cell.k, settings.n, settings.samples, key=pl.root_key(cell.k))
+        for cell in settings.cells
     }
     return Laws(times, flow, {cell.k: cell.steps for cell in settings.cells})
 
@@ -196,6 +198,8 @@ def of_relu(k: int) -> Claim:
 def ratio(laws: Laws, k: int, statistic: Callable[[Counts], float], way: str = "sgd") -> Measured:
     """A statistic of the lab's runs over that of the prediction; the errors of their logarithms add in squares."""
     ours, predicted = laws.times[k, way], laws.times[k, "noisy flow"]
+    if not math.isfinite(statistic(ours)) or not math.isfinite(statistic(predicted)):
+        return UNKNOWN
     value = math.log(statistic(ours) / statistic(predicted))
     below = above = 0.0
     for sample, sign in ((ours, 1), (predicted, -1)):
