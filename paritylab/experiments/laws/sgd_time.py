@@ -31,6 +31,7 @@ from ...statistics import Counts, bootstrap_counts_interval
 from ...survival import CensoredTimes
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Null, Region, within_factor
+from ..drawing import error_bars
 from ..measures import UNKNOWN
 
 RATE, BATCH, EVERY = 0.01, 32, 10
@@ -210,34 +211,43 @@ def ratio(laws: Laws, k: int, statistic: Callable[[Counts], float], way: str = "
 
 
 def plot(settings: Settings, laws: Laws) -> Figures:
-    """Survival over the time in medians, on logarithmic axes: a power law is a line."""
-    figure, axes = panels(1, len(settings.cells), width=3.3, height=3.2)
-    for axis, cell in zip(axes[0], settings.cells, strict=True):
-        draw(axis, laws, cell, settings.n)
+    """Survival over the time in medians, on logarithmic axes, where a power law is a line; hazards below."""
+    figure, axes = panels(2, len(settings.cells), width=3.3, height=2.8)
+    for (above, below), cell in zip(axes.T, settings.cells, strict=True):
+        draw(above, laws, cell, settings.n)
+        draw_hazards(below, laws, cell)
     axes[0, 0].set_ylabel("fraction of runs not done")
-    handles, labels = axes[0, -1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
-    figure.suptitle("Time to learn a parity, in medians: no run is early, and the tail is a power law")
+    axes[1, 0].set_ylabel("hazard (per median time)")
+    handles, labels = (
+        first + second
+        for first, second in zip(
+            axes[0, -1].get_legend_handles_labels(), axes[1, -1].get_legend_handles_labels(), strict=True
+        )
+    )
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=7)
+    figure.suptitle("Time to learn a parity, in medians: no run is early, and from k = 3 on the tail is a power law")
     return {"sgd-time": figure}
 
 
-WAYS = (
-    ("sgd", "sinusoid neuron, SGD", {"color": INKS[0], "linewidth": 2.2, "alpha": 0.55}),
-    ("noisy flow", "exact gradient and a batch's noise", {"color": INKS[1], "linestyle": "--", "linewidth": 1.2}),
-    ("relu", f"ReLU, width {RELU_WIDTH}, SGD", {"color": INKS[2], "linestyle": "-."}),
-)
+WAYS = {"sgd": "sinusoid neuron, SGD", "noisy flow": "exact gradient and a batch's noise",
+        "relu": f"ReLU, width {RELU_WIDTH}, SGD"}  # fmt: skip
+LOOKS: dict[str, dict[str, Any]] = {
+    "sgd": {"color": INKS[0], "linewidth": 2.2, "alpha": 0.55},
+    "noisy flow": {"color": INKS[1], "linestyle": "--", "linewidth": 1.2},
+    "relu": {"color": INKS[2], "linestyle": "-."},
+}
 
 
 def draw(axis: Axes, laws: Laws, cell: Cell, n: int) -> None:
     """One degree: both laws, the bare flow's, and its slope."""
     least = 1.0
-    for way, label, look in WAYS:
+    for way, label in WAYS.items():
         sample = laws.times[cell.k, way]
         median = sample.quantile(0.5)
         step = np.minimum(np.repeat(sample.values, sample.counts), cell.steps)
         curve = CensoredTimes(step, np.isfinite(np.repeat(sample.values, sample.counts))).survival()
         alive = curve.share > 0
-        axis.step(curve.step[alive] / median, curve.share[alive], where="post", label=label, **look)
+        axis.step(curve.step[alive] / median, curve.share[alive], where="post", label=label, **LOOKS[way])
         least = min(least, 1 / sample.size)
         if way == "sgd":
             low, high = curve.band()
@@ -253,6 +263,37 @@ def draw(axis: Axes, laws: Laws, cell: Cell, n: int) -> None:
         end, slope = np.array([4.0, 60.0]), cell.k / (cell.k - 2)
         level = 2 * float(np.mean(times > end[0]))
         axis.plot(end, level * (end / end[0]) ** -slope, color="0.6", linewidth=0.8, label="slope $-k/(k-2)$")
-    axis.set(xscale="log", yscale="log", xlabel="time / median", xlim=(0.15, 60), ylim=(least / 2, 1.3))
+    axis.set(xscale="log", yscale="log", xlim=(0.15, 60), ylim=(least / 2, 1.3))
     median = laws.times[cell.k, "sgd"].quantile(0.5)
     axis.set_title(f"k = {cell.k}, n = {n}: median {median:,.0f} steps")
+
+
+EDGES = np.geomspace(0.3, 30, 17)
+"""In medians: between them hazards are held constant."""
+
+
+def draw_hazards(axis: Axes, laws: Laws, cell: Cell) -> None:
+    """Ends per run still waiting, in units of the median: flat for random search, as 1/t in a power law."""
+    for way, marker in (("sgd", "o"), ("noisy flow", "s"), ("relu", "^")):
+        sample = laws.times[cell.k, way]
+        median = sample.quantile(0.5)
+        step = np.minimum(np.repeat(sample.values, sample.counts), cell.steps)
+        times = CensoredTimes(step, np.isfinite(np.repeat(sample.values, sample.counts)))
+        every = 1 if way == "relu" else EVERY
+        edges = np.unique(every * np.round(median * EDGES / every))
+        middle = np.sqrt(np.maximum(edges[:-1], every) * edges[1:]) / median
+        found = times.hazards(edges)
+        seen = np.array([each.events > 0 for each in found])
+        values, bars = error_bars([Measured(median * each.value, (median * each.interval[0], median * each.interval[1]))
+                                   for each, there in zip(found, seen, strict=True) if there])  # fmt: skip
+        look = {key: value for key, value in LOOKS[way].items() if key == "color"}
+        axis.errorbar(
+            middle[seen], values, bars, marker=marker, markersize=3.5, linestyle="none", linewidth=0.8, **look
+        )
+    flow = laws.flow[cell.k] / np.median(laws.flow[cell.k])
+    rates = CensoredTimes(flow, np.ones(len(flow), bool)).hazards(EDGES)
+    there = np.array([each.events > 10 for each in rates])
+    middle = np.sqrt(EDGES[:-1] * EDGES[1:])
+    axis.plot(middle[there], [each.value for each in rates if each.events > 10], color="0.2", linestyle=":")
+    axis.axhline(math.log(2), color="0.6", linewidth=0.8, linestyle="--", label="hazard of random search")
+    axis.set(xscale="log", yscale="log", xlabel="time / median", xlim=(0.15, 60), ylim=(0.05, 20))
