@@ -29,6 +29,7 @@ from ...figures import INKS, Axes, Figures, ink, panels
 from ...statistics import median_interval
 from ...sweep import Call, Results
 from ..base import Claim, Measured, Null, Region, within_factor
+from ..drawing import error_bars
 from ..measures import UNKNOWN, bootstrap, largest
 
 DEGREES = (2, 3, 4)
@@ -237,9 +238,12 @@ def draw_times(axis: Axes, settings: Settings, times: Times, rate: float) -> Non
     for i, n in enumerate(settings.trained):
         for what, face, words in (("plateau", INKS[i], "plateau over"), ("done", "white", "no mistake")):
             start = np.median(times[what, n, rate, 0.0])
-            medians = np.array([np.median(times[what, n, rate, h]) for h in TRAINED])
-            ends = np.array([median_interval(times[what, n, rate, h]) for h in TRAINED]).T
-            bars = np.where(np.isfinite(ends), np.abs(ends - medians) / start, 0)
+            columns = (times[what, n, rate, h] for h in TRAINED)
+            found = [Measured(float(np.median(each)), median_interval(each)) for each in columns]
+            known = [each for each in found if np.isfinite([each.value, *each.interval]).all()]
+            if len(known) < len(TRAINED):  # most runs of some h are not done: there is no curve
+                continue
+            medians, bars = (each / start for each in error_bars(known))
             look: dict[str, Any] = {"color": INKS[i], "markerfacecolor": face, "markersize": 5, "capsize": 2}
             style = "-" if what == "plateau" else ":"
             label = f"n = {n}, {words}"
