@@ -156,7 +156,7 @@ def _minus(parameters: np.ndarray, given: Bounds) -> tuple[float, np.ndarray]:
 
 
 _LEAST_H, _MOST_H = 1 / MOST_SCATTER, 1 / LEAST_SCATTER
-_OPTIONS = {"maxiter": 2000, "maxfun": 5000, "ftol": 1e-15, "gtol": 1e-9}
+_OPTIONS = {"maxiter": 2000, "ftol": 1e-15}
 
 
 def _best(given: Bounds) -> tuple[float, float]:
@@ -165,7 +165,7 @@ def _best(given: Bounds) -> tuple[float, float]:
     middle = np.where(np.isfinite(given.low) & np.isfinite(given.high), (given.low + given.high) / 2, inside)
     slope, level = np.polyfit(given.x, middle, 1)
     found = minimize(
-        _minus, np.array([level, 1.0, slope]), (given,), "L-BFGS-B", jac=True, options=_OPTIONS,
+        _minus, np.array([level, 1.0, slope]), (given,), "SLSQP", jac=True, options=_OPTIONS,
         bounds=[(None, None), (_LEAST_H, _MOST_H), (None, None)],
     )  # fmt: skip
     best = float(found.x[2] / found.x[1])
@@ -184,7 +184,7 @@ def _profile(given: Bounds, slope: float) -> tuple[float, float, float]:
         value, gradient = _minus(np.array([*parameters, 0.0]), along)
         return value, gradient[:2]
 
-    found = minimize(reduced, start, method="L-BFGS-B", jac=True, options=_OPTIONS, bounds=[(None, None), ends])
+    found = minimize(reduced, start, method="SLSQP", jac=True, options=_OPTIONS, bounds=[(None, None), ends])
     gamma, h = (float(each) for each in found.x)
     return -float(found.fun), gamma / h, 1 / h
 

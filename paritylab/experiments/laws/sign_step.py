@@ -82,7 +82,7 @@ def read(settings: Settings, results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def predicted(batch: int, degree: int) -> float:
+def predicted(batch: int | float, degree: int) -> float:
     """The probability that the sign of a weight's gradient is right: Phi(sqrt(B xi_degree^2 / 2)).
 
     >>> [round(predicted(batch, 3), 3) for batch in (10_000, 100_000, 400_000)]
