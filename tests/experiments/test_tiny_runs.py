@@ -52,7 +52,6 @@ TINY = {
     },
     "depth-separation/noise": {"trials": 3, "n": 5, "rates": (0.0, 0.1), "seeds": 1, "whole": (0.0, 0.1)},
     "depth-separation/pairing": {"trials": 2, "sizes": (5, 9)},
-    "laws/scaling": {"seeds": 2, "sizes": (17, 21), "trained": (6, 24), "steps": 100},
     "laws/sgd-time": {"cells": (Cell(3, 20, 20, 6, 2000),), "n": 8, "calls": 1, "samples": 2000},
 }  # fmt: skip
 """What is replaced in the settings at quick scale."""
