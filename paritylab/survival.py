@@ -5,12 +5,12 @@ there. It counts as long as it was watched, and neither as a run that never lear
 """
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Num
-from numpy.typing import ArrayLike
 
 from .statistics import Interval
 
@@ -140,7 +140,7 @@ class CensoredTimes(NamedTuple):
         high = np.flatnonzero((upper > 1 - tail) & (mean < 1))
         return float(step[low[0]]) if len(low) else math.inf, float(step[high[0]]) if len(high) else math.inf
 
-    def hazards(self, edges: ArrayLike, confidence: float = 0.95) -> list[Rate]:
+    def hazards(self, edges: Sequence[int | float] | np.ndarray, confidence: float = 0.95) -> list[Rate]:
         """Runs that learn per step and run still watched, after each edge up to and at the next.
 
         The estimate of a hazard that is constant in between; a run that leaves in between counts for as long as it

@@ -77,7 +77,7 @@ SHORTER = (
 )
 LOST = (
     "Unexplained. Runs of k = 4 that wait long have irrelevant weights that noise has moved far, and then little "
-    "gradient is left: some may never come back, and where they count, no power law holds."
+    "gradient is left: some never come back, and where they count, no power law holds."
 )
 
 
