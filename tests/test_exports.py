@@ -52,6 +52,10 @@ NO_KIND = {
         "indicator_network": "a network of explicit weights",
         "paired": "changes a network",
         "PolynomialWindow": "numbers of a construction",
+        "Comb": "numbers of a construction",
+        "best_comb": "finds a `Comb`",
+        "comb_network": "a network of explicit weights",
+        "law_of_count": "a distribution of a number",
         "narrowest_polynomial": "finds a `PolynomialWindow`",
     },
     "training": {

@@ -14,6 +14,12 @@ from .base import (
     Network as Network,
     Recipe as Recipe,
 )
+from .combs import (
+    Comb as Comb,
+    best_comb as best_comb,
+    comb_network as comb_network,
+    law_of_count as law_of_count,
+)
 from .constructions import (
     realize as realize,
 )
