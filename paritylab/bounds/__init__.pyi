@@ -5,14 +5,18 @@ from .base import (
 )
 from .certificates import (
     CorrelationCertificate as CorrelationCertificate,
+    ErrorCertificate as ErrorCertificate,
     activation_bounds as activation_bounds,
+    certified_error as certified_error,
     correlation_bound as correlation_bound,
+    power_sizes as power_sizes,
 )
 from .discrepancy import (
     UnitBounds as UnitBounds,
     best_unit_bounds as best_unit_bounds,
     hard_tanh_correlation as hard_tanh_correlation,
     threshold_correlation as threshold_correlation,
+    truncation_norm as truncation_norm,
     unit_bounds as unit_bounds,
     unit_correlation as unit_correlation,
     variation_correlation as variation_correlation,
@@ -26,6 +30,19 @@ from .linear import (
     kernel as kernel,
     kernel_of_dimension as kernel_of_dimension,
     parity_correlations as parity_correlations,
+)
+from .polynomials import (
+    OutputLaw as OutputLaw,
+    Polynomial as Polynomial,
+    best_polynomial as best_polynomial,
+    error_of_moments as error_of_moments,
+    kept_places as kept_places,
+    moment_bounds as moment_bounds,
+    polynomial_error as polynomial_error,
+)
+from .protocols import (
+    protocol_error as protocol_error,
+    protocol_width as protocol_width,
 )
 from .queries import (
     correlated_members as correlated_members,
@@ -68,6 +85,9 @@ from .sign_search import (
 from .unit_search import (
     FoundUnit as FoundUnit,
     search_unit as search_unit,
+)
+from .units import (
+    unit_gate_examples as unit_gate_examples,
 )
 from .upper import (
     convex_descent as convex_descent,

@@ -10,11 +10,13 @@ from paritylab import bounds
 from paritylab.bounds.certificates import uniform_part
 from paritylab.cube import cube, root_key
 from paritylab.networks.base import outputs
+from paritylab.networks.neural_gates import hard_tanh
 
 ACTIVATIONS = {
     "relu": pl.relu,
     "relu6": pl.networks.relu6,
     "sigmoid": pl.networks.sigmoid,
+    "hard-tanh": hard_tanh,
     "sinusoid": pl.networks.Sinusoid(2),
 }
 
@@ -83,7 +85,7 @@ def test_rounding_makes_no_bound_too_small(left, right, bias, output):
 def test_what_has_no_certificate_says_so():
     with pytest.raises(ValueError, match="one hidden layer"):
         bounds.correlation_bound(pl.MLP((3, 3))(4, key=root_key(0)))
-    with pytest.raises(ValueError, match="relu, relu6, sigmoid and Sinusoid"):
+    with pytest.raises(ValueError, match="relu, relu6, hard_tanh, sigmoid and Sinusoid"):
         bounds.correlation_bound(pl.MLP(3, pl.networks.square)(4, key=root_key(0)))
     with pytest.raises(ValueError, match="equal batches"):
         bounds.CorrelationCertificate(100, 64)
@@ -93,3 +95,58 @@ def test_what_has_no_certificate_says_so():
         pl.train(pl.Uniform(pl.Parity(4, (0, 1))), pl.MLP(2), records=[record], **settings)
     with pytest.raises(ValueError, match="about the uniform distribution"):
         uniform_part(pl.Product(pl.Parity(3, (0, 1)), 0.5))
+
+
+def test_a_run_records_what_theorem_one_needs():
+    """The law and the powers of a trained network, against those of the network that was kept."""
+    task = pl.distributions.separation(pl.distributions.equal_gates(pl.GateProduct(("OR",) * 21)))
+    record = bounds.ErrorCertificate(4096, degree=3, cells=60)
+    how = {"steps": 20, "records": pl.training.Recording([record], 20), "validation": 0, "keep": True, "lanes": 1}
+    runs = pl.train(task, pl.MLP(6), seeds=1, **how)
+    (found,) = runs.curves().groupby("run").last().error_certificate
+    network = bounds.ShallowNetwork.of(runs.network(0))
+    exact = bounds.moment_bounds(network, 3)
+    assert np.allclose(found[0], exact[1], rtol=5e-3)
+    powers = 2**-10.5 * np.asarray(found[1:4], float) ** np.arange(1, 4)
+    assert np.all((powers[1:] >= exact[2:] * 0.995) & (powers[1:] <= exact[2:] * 1.02))
+    laws = np.split(np.asarray(found[4:]), 2)
+    places = bounds.kept_places(4096, 60)
+    assert laws[0].shape == places.shape and np.all(np.diff(laws) >= 0) and not np.array_equal(*laws)
+    x, _ = task.parts[1].sample(root_key(7), 65_536)
+    values = np.sort(np.asarray(outputs(runs.network(0), x)))
+    middle = (places > 200) & (places < 3900)
+    for law in laws:
+        share = np.searchsorted(values, law[middle]) / len(values)
+        assert np.all(abs(share - places[middle] / 4096) <= 5 * np.sqrt(0.25 / 4096))
+    bound = bounds.certified_error(21, found, record)
+    assert 0.3 < bound.value <= 0.5 and "four standard errors" in bound.sentence
+    assert bounds.certified_error(21, found, record, share=0.5).value == pytest.approx(bound.value / 2)
+    assert bounds.certified_error(21, np.full(len(found), np.nan), record).value == 0
+
+
+def test_what_has_no_bound_on_its_powers_says_so():
+    with pytest.raises(ValueError, match="bounded for relu, relu6 and hard_tanh units"):
+        bounds.power_sizes(pl.MLP(3, pl.networks.sigmoid)(4, key=root_key(0)), 2)
+    with pytest.raises(ValueError, match="even number of inputs, got 5"):
+        bounds.correlation_bound(pl.MLP(3)(5, key=root_key(0)))
+    with pytest.raises(ValueError, match="got degree=40"):
+        bounds.ErrorCertificate(degree=40)
+
+
+@pytest.mark.parametrize("name", ["relu6", "hard-tanh"])
+def test_powers_of_clipped_units_stay_below_their_bounds(name):
+    target = pl.GateProduct(np.array([1, -1, 1, 1, -1]))
+    points = cube(target.n)
+    signs = np.asarray(jax.vmap(target)(points), float)
+
+    @jax.jit
+    def both(key):
+        network = pl.MLP(2, ACTIVATIONS[name], pl.networks.StandardNormalInitialization())(target.n, key=key)
+        return outputs(network, points), bounds.power_sizes(network, 3)
+
+    used = []
+    for seed in range(30):
+        values, sizes = (np.asarray(part, float) for part in both(root_key(seed)))
+        moments = np.array([np.mean(signs * values**j) for j in (1, 2, 3)])
+        used.append(np.abs(moments) / (2**-2.5 * sizes ** np.arange(1, 4)))
+    assert np.max(used) <= 1 and np.max(used) > 0.02

@@ -122,11 +122,13 @@ def test_the_integral_of_tails_against_quadrature():
 def test_lattice_tails_are_above_the_exact_ones_and_not_far(half):
     left, right, bias = (part[:40] for part in random_units(half, seed=4))
     for shifts in (np.zeros(40), bias):
-        exact = np.array([discrepancy._integral_of_tails(*unit) for unit in zip(left, right, shifts, strict=True)])
+        units = zip(left, right, shifts, strict=True)
+        exact = np.array([np.hstack(discrepancy.exact_integrals(*unit, degree=3)) for unit in units])
         with jax.enable_x64(True):
-            above = np.asarray(discrepancy.tail_integrals(left, right, shifts))
+            above = np.column_stack(discrepancy.unit_integrals(left, right, shifts, degree=3))
+        size = (np.abs(left) + np.abs(right)).sum(axis=1, keepdims=True)
         assert np.all(exact <= above + 1e-12)
-        assert np.all(above <= 1.06 * exact + 0.002 * np.abs(left).sum(axis=1) * (exact > 0) + 1e-9)
+        assert np.all(above <= 1.08 * exact + 0.003 * size * (exact[:, :1] > 0) + 1e-9)
 
 
 @pytest.mark.parametrize("half", [4, 6])
@@ -136,8 +138,8 @@ def test_a_unit_with_a_ceiling_keeps_its_bound_which_is_no_more_than_a_relus(hal
     for ceiling in (0.5, 6.0):
         found = np.abs(correlations(left, right, bias, signs, lambda t, top=ceiling: np.clip(t, 0, top)))
         with jax.enable_x64(True):
-            relus = np.asarray(discrepancy.tail_integrals(left, right, bias))
-            tails = np.asarray(discrepancy.tail_integrals(left, right, bias, ceiling))
+            relus = np.asarray(discrepancy.unit_integrals(left, right, bias).tails)
+            tails = np.asarray(discrepancy.unit_integrals(left, right, bias, ceiling).tails)
             best = np.asarray(bounds.best_unit_bounds(*(jnp.asarray(part) for part in (left, right, bias)), ceiling))
         assert np.all(found <= best) and np.all(best <= 1.001 * 2 ** (-half / 2) * tails + 1e-300)
         assert np.all(tails <= relus * (1 + 1e-12))
@@ -198,3 +200,42 @@ def test_a_unit_that_never_fires_correlates_with_nothing():
     forms = bounds.unit_bounds(np.ones((1, 3)), np.ones((1, 3)), np.array([-7.0]))
     assert forms.length[0] == forms.tails[0] == 0
     assert bounds.unit_correlation(np.ones(25), np.ones(25), -60).value == 0
+
+
+@pytest.mark.parametrize("rows", [2, 3, 8, 64])
+def test_the_norm_of_truncation_is_that_of_its_factors_and_no_matrix_passes_it(rows):
+    """The weights of the unitary products by an FFT; norms of matrices before and after, of Hilbert's too."""
+    sequence = np.where(np.arange(2 * rows) < rows, 0.5, -0.5)
+    assert bounds.truncation_norm(rows) == pytest.approx(np.abs(np.fft.fft(sequence)).sum() / (2 * rows), rel=1e-12)
+    places = np.arange(rows)
+    centred = np.where(places[:, None] >= places, 0.5, -0.5)
+    rng = np.random.default_rng(rows)
+    worst = 1 / (places[:, None] - places + 0.5)  # Hilbert's matrix, whose triangle grows like the logarithm
+    for matrix in (worst, *rng.normal(size=(20, rows, rows))):
+        assert np.linalg.norm(centred * matrix, 2) <= bounds.truncation_norm(rows) * np.linalg.norm(matrix, 2)
+    triangle = np.linalg.norm((centred + 0.5) * worst, 2) / np.linalg.norm(worst, 2)
+    assert triangle > 0.4 * (bounds.truncation_norm(rows) + 0.5)
+
+
+def test_both_forms_of_the_norm_of_truncation():
+    halves = np.arange(1, 400)
+    found = np.array([bounds.truncation_norm(2 ** int(half)) for half in halves])
+    assert np.all(found <= 0.5 + halves * np.log(2) / np.pi)
+    assert np.all(np.diff(found) > 0) and found[399 - 1] / (400 * np.log(2) / np.pi) < 1.01
+    assert bounds.truncation_norm(4096) < bounds.truncation_norm(4097) < bounds.truncation_norm(4096) + 0.02
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_thresholds_stay_below_lemma_3_which_is_below_the_dyadic_form(half):
+    """Thresholds at every place of the sums of 100 units, for other gates than above."""
+    left, right, _ = (part[:100] for part in random_units(half, seed=half + 50))
+    signs = bounds.gate_product_matrix(np.random.default_rng(half + 1).choice([-1, 1], half))
+    x = np.asarray(cube(half), float)
+    largest = 0.0
+    for rows, columns in zip(left @ x.T, right @ x.T, strict=True):
+        order = np.argsort((rows[:, None] + columns).ravel(), kind="stable")
+        sums, cumulated = (rows[:, None] + columns).ravel()[order], np.cumsum(signs.ravel()[order])
+        ends = np.append(np.diff(sums) > 1e-9, True)  # equal sums are on one side
+        largest = max(largest, float(np.abs(cumulated[-1] - cumulated[ends]).max()) / signs.size)
+    bound = bounds.threshold_correlation(half).value
+    assert 0 < largest <= bound <= (half + 1) * 2 ** (-half / 2)
