@@ -10,7 +10,7 @@ At the end every network proves a bound about itself (Theorem A): its weights al
 c(N) with the product of gates on uniform points, so its hinge loss on the hard half is at least 1 - c(N), and
 its error there, weighted by |N|, at least 1/2 - c(N) / (2 E|N|) (Z1). The tails of <w, x> are those on a lattice,
 which are near the exact ones where Chernoff's bound loses a factor of two in all; for other activations see
-`activation_bounds`.
+`activation_bounds`. The explicit comb, n units with weights of size one, is drawn beside them: its error is exact.
 """
 
 from collections.abc import Iterator
@@ -33,6 +33,7 @@ from ..base import Claim, Null, Region
 from ..drawing import shown
 from ..measures import exactly, least, proportion
 from .shared.baselines import RATES, STARTS, RandomSeparation, falling, last_records, rates_of, shallow
+from .shared.combs import draw_at_its_width
 
 ACTIVATIONS: dict[str, Activation] = {
     "ReLU": pl.relu,
@@ -165,12 +166,15 @@ def plot(settings: Settings, ends: pd.DataFrame) -> dict[str, Figure]:
         draw(axes[1, column], here, settings, "hard_loss")
         axes[0, column].set(title=f"n = {pairs}", ylim=(0, 0.6))
         axes[0, column].axhline(0.5, color="0.5", linewidth=0.8)
+        draw_at_its_width(axes[0, column], pairs)
         axes[1, column].set(ylim=(0, 1.25), xlabel="hidden units")
     axes[0, 0].set_ylabel("error, hard half")
     axes[1, 0].set_ylabel("hinge loss, hard half")
-    handles, labels = axes[1, 0].get_legend_handles_labels()
+    pairs_of = (axis.get_legend_handles_labels() for axis in axes[:, 0])
+    found = {label: handle for handles, labels in pairs_of for handle, label in zip(handles, labels, strict=True)}
+    handles, labels = [*found.values()], [*found]
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
-    return shown("depth-two", figure, f"Depth two stays at chance on the hard half ({settings.steps:,} Adam steps)")
+    return shown("depth-two", figure, f"Trained networks of depth two stay at chance on the hard half ({settings.steps:,} Adam steps)")
 
 
 def draw(axis: Axes, here: pd.DataFrame, settings: Settings, name: str) -> None:

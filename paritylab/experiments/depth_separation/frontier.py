@@ -30,6 +30,7 @@ from ..base import Claim, Measured, Null, Region
 from ..drawing import shown
 from ..measures import largest
 from .shared.baselines import RandomSeparation, falling, last_records
+from .shared.combs import draw_reach
 
 LEARNED = 0.1
 
@@ -151,6 +152,8 @@ def plot(settings: Settings, found: pd.DataFrame) -> dict[str, Figure]:
             axis.plot(rows[effort], places, color=INKS[1], linestyle="--", label="most likely line")
             found_line = "{:.1f} pairs for ten times\n({:.1f} to {:.1f})".format(line.slope, *line.interval)
             axis.text(0.97, 0.06, found_line, ha="right", fontsize=8, transform=axis.transAxes)
+        if effort == "width":
+            draw_reach(axis, range(min(settings.pairs), top, 2), LEARNED, max(settings.widths))
         deep = "depth three, layerwise: every n tried"
         axis.axhspan(max(settings.pairs) + 1, top, color=INKS[2], alpha=0.15, label=deep)
         axis.set(xscale="log", xlabel=words, ylabel="n (pairs)", ylim=(bottom, top))

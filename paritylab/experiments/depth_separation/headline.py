@@ -4,7 +4,8 @@ All of them learn D, half E1 and half uniform, on random products of n gates. Th
 experiments, which a store holds once: depth three layer by layer (`depth-separation/layerwise`), depth three from end
 to end (`depth-separation/end-to-end`), and depth two at several widths, up to where it learns
 (`depth-separation/frontier`) and far beyond (`depth-separation/depth-two`). Of depth two the best of all rates and
-starts counts; of depth three, layer by layer, the 19th of 20 seeds.
+starts counts; of depth three, layer by layer, the 19th of 20 seeds. Beside them explicit networks of depth two, whose
+errors are exact: what trained ones miss is not all that depth two cannot do.
 """
 
 import dataclasses
@@ -24,6 +25,7 @@ from ..drawing import dress, shown
 from ..measures import exactly
 from . import depth_two, end_to_end, frontier, layerwise
 from .shared.baselines import last_records
+from .shared.combs import draw_over_pairs
 from .shared.families import ERROR
 
 GAP = 0.45
@@ -116,6 +118,7 @@ def plot(settings: Settings, data: Data) -> dict[str, Figure]:
         rows, label = errors[errors.width == width], f"depth two, {width:,} units: best"
         style: dict[str, Any] = {"marker": "s^Dv"[i % 4], "linestyle": ("-", "--", ":", "-.")[i % 4], "linewidth": 0.9}
         axis.plot(rows.pairs, rows.hard_error, color="0.15", markersize=4, fillstyle="none", label=label, **style)
+    draw_over_pairs(axis, (*settings.frontier.pairs, *settings.depth_two.pairs, *settings.layerwise.one_step))
     axis.axhline(0.5, color="0.6", linewidth=0.8)
     axis.axhline(ERROR, color="0.6", linewidth=0.8, linestyle="--")
     sizes = (*settings.layerwise.one_step, *settings.frontier.pairs, *settings.depth_two.pairs)
