@@ -149,6 +149,7 @@ INITIALIZATIONS = {
 LOSSES = {
     "hinge": Row("training:Hinge", "", "max(0, 1 - y f)"),
     "square": Row("training:square_loss", "", "(y - f)^2"),
+    "ramp": Row("training:ramp", "", "min(1, max(0, (1 - y f) / 2))"),
     "logistic": Row("training:logistic", "", "log(1 + exp(-y f))"),
     "correlation": Row("training:correlation", "", "-y f"),
 }

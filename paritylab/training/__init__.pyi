@@ -22,6 +22,7 @@ from .rules.losses import (
     RegularizedHinge as RegularizedHinge,
     correlation as correlation,
     logistic as logistic,
+    ramp as ramp,
     square_loss as square_loss,
 )
 from .rules.optimizers import (

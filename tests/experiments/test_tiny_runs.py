@@ -51,6 +51,7 @@ TINY = {
         "points": 1000, "factor_steps": 5, "integers": 1,
     },
     "depth-separation/noise": {"trials": 3, "n": 5, "rates": (0.0, 0.1), "seeds": 1, "whole": (0.0, 0.1)},
+    "depth-separation/unlearning": {"pairs": (5,), "seeds": 3, "steps": 20, "records": 2, "points": 2048},
     "depth-separation/pairing": {"trials": 2, "sizes": (5, 9)},
     "laws/sgd-time": {"cells": (Cell(3, 20, 20, 6, 2000),), "n": 8, "calls": 1, "samples": 2000},
 }  # fmt: skip

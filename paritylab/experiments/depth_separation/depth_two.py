@@ -174,7 +174,9 @@ def plot(settings: Settings, ends: pd.DataFrame) -> dict[str, Figure]:
     found = {label: handle for handles, labels in pairs_of for handle, label in zip(handles, labels, strict=True)}
     handles, labels = [*found.values()], [*found]
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
-    return shown("depth-two", figure, f"Trained networks of depth two stay at chance on the hard half ({settings.steps:,} Adam steps)")
+    return shown(
+        "depth-two", figure, f"Trained, depth two stays at chance on the hard half ({settings.steps:,} Adam steps)"
+    )
 
 
 def draw(axis: Axes, here: pd.DataFrame, settings: Settings, name: str) -> None:

@@ -91,6 +91,15 @@ def correlation(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, "
     return -y * output
 
 
+def ramp(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+    """min(1, max(0, (1 - y * output) / 2)): bounded, and at least half of the 0-1 loss.
+
+    >>> [float(ramp(jnp.array(1.0), jnp.array(output))) for output in (-9.0, 0.0, 0.5, 9.0)]
+    [1.0, 0.5, 0.25, 0.0]
+    """
+    return jnp.clip((1 - y * output) / 2, 0, 1)
+
+
 class ChosenLoss(eqx.Module):
     """One of several losses, chosen by a number of the run: another choice compiles nothing new.
 

@@ -16,6 +16,7 @@ from paritylab.training import (
     RegularizedHinge,
     correlation,
     logistic,
+    ramp,
     square_loss,
 )
 
@@ -28,10 +29,11 @@ LOSSES_UNDER_TEST = {
     "regularized hinge as printed": row(RegularizedHinge, 0.25, 1),
     "square": Row(square_loss, square_loss),
     "logistic": Row(logistic, logistic),
+    "ramp": Row(ramp, ramp),
     "correlation": Row(correlation, correlation),
     "the second of two": row(ChosenLoss, (Hinge(), square_loss), 1),
 }
-OF_THE_MARGIN = (Hinge, Confidence, logistic, correlation)
+OF_THE_MARGIN = (Hinge, Confidence, logistic, ramp, correlation)
 """Losses that fall, or stay, as y * output grows."""
 
 SCHEDULES_UNDER_TEST = {"first, then": row(FirstThen, 1.0, 0.25), "linear fall": row(LinearFall, 4)}
