@@ -1,12 +1,13 @@
 """The explicit networks of depth two that the experiments draw beside trained ones."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from matplotlib.axes import Axes
 
 from ....networks.combs import Comb, best_comb
 
-LOOK = {"color": "#7a4fa3", "linewidth": 1.2, "linestyle": (0, (3, 1, 1, 1)), "zorder": 1.5}
+LOOK: dict[str, Any] = {"color": "#7a4fa3", "linewidth": 1.2, "linestyle": (0, (3, 1, 1, 1)), "zorder": 1.5}
 
 
 def comb_of(pairs: int, changes: int = 1) -> Comb:
