@@ -28,6 +28,8 @@ from .shallow import ShallowNetwork, network_correlation
 LARGEST_DEGREE = 15
 ROUNDING = 1e-6
 """A degree at which rounding could move the bound by more is refused."""
+NEGLIGIBLE = 1e-11
+"""Costs and probabilities below this are raised to it, or left out, where the linear program is solved."""
 ERRORS_OF_THE_MEAN = 4.0
 """Standard errors by which a mean over a sample is raised: one in 30,000 is above that."""
 FINEST = 400
@@ -205,20 +207,23 @@ def best_polynomial(
     scale, degrees = law.size or 1.0, np.arange(len(correlations))
     values, weights = _places(law)
     powers = (values / scale)[:, None] ** degrees
-    costs = np.asarray(correlations, float) / scale**degrees
+    costs = np.maximum(np.asarray(correlations, float) / scale**degrees, NEGLIGIBLE)
     costs = np.concatenate([costs, costs] if moments is None else [moments / scale**degrees, -moments / scale**degrees])
     one, signs = np.eye(len(values)), np.sign(values)
     # The rows in turn: sgn - p <= t and p - sgn <= t, p = its positive part less its negative one.
     conditions = np.block([[powers, -powers, -one], [-powers, powers, -one]])
     limits = np.concatenate([signs, -signs])
-    found = linprog(np.concatenate([costs, weights]), conditions, limits, method="highs")
-    if found.status != 0 and moments is not None:  # unbounded: by duality there is no such F
+    solve = lambda method: linprog(np.concatenate([costs, weights]), conditions, limits, method=method)
+    tried = (solve(method) for method in ("highs", "highs-ds", "highs-ipm"))
+    found = next((each for each in tried if each.status in (0, 2, 3)), None)
+    if moments is not None and (found is None or found.status != 0):  # unbounded: by duality there is no such F
         raise ValueError(
             f"The law of N does not allow the moments E[F N^j] = {', '.join(map(number, moments.tolist()))}: no F "
             "between -1 and 1 has them all. Take the moments of the same network, on the same points."
         )
-    if found.status != 0:
-        return Polynomial(np.zeros(len(correlations)), scale)
+    if found is None or found.status != 0:
+        fewer = correlations[:-1]
+        return best_polynomial(law, fewer) if len(fewer) else Polynomial(np.zeros(1), scale)
     positive, negative = np.split(found.x[: 2 * len(correlations)], 2)
     return Polynomial(positive - negative, scale)
 
@@ -238,7 +243,7 @@ def _places(law: OutputLaw) -> tuple[Float[np.ndarray, " places"], Float[np.ndar
         which = np.unique(values, return_inverse=True)[1].ravel()
     total = np.bincount(which, weights=weights)
     means = np.bincount(which, weights=weights * values) / np.where(total > 0, total, 1)
-    return means, total
+    return means[total > NEGLIGIBLE], total[total > NEGLIGIBLE]
 
 
 def polynomial_error(
@@ -277,8 +282,8 @@ def polynomial_error(
     allowed = np.where(np.isfinite(allowed), allowed, 1e300)
     polynomial = best_polynomial(law if chosen_on is None else chosen_on, allowed)
     distance, rounding = _distance(polynomial, law)
-    scaled = np.abs(polynomial.coefficients) / polynomial.scale ** np.arange(len(allowed))
-    penalty = float(np.where(scaled > 0, scaled * allowed, 0).sum() * (1 + 1e-12))
+    scaled = np.abs(polynomial.coefficients) / polynomial.scale ** np.arange(len(polynomial.coefficients))
+    penalty = float(np.where(scaled > 0, scaled * allowed[: len(scaled)], 0).sum() * (1 + 1e-12))
     at_zero = float(law.probability[(law.low == 0) & (law.high == 0)].sum()) if law.samples is None else 0.0
     value = share * max(0.0, (1 + at_zero - distance - penalty - rounding) / 2)
     sentence = f"The error of this network on a product of {half} gates is at least {number(value)}."

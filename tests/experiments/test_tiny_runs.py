@@ -55,6 +55,7 @@ TINY = {
         "pairs": (9,), "widths": (8,), "rates": 2, "steps": 20, "points": 2048, "degree": 3,
     },
     "depth-separation/unit-proof": {"tables": 200, "radii": (0.9, 1.5), "others": 200, "pairs": (9,), "trials": 3},
+    "depth-separation/linear-samples": {"pairs": (5, 9), "multiples": (20, 60), "seeds": 2, "fitted": 5},
     "depth-separation/unlearning": {"pairs": (5,), "seeds": 3, "steps": 20, "records": 2, "points": 2048},
     "depth-separation/pairing": {"trials": 2, "sizes": (5, 9)},
     "laws/sgd-time": {"cells": (Cell(3, 20, 20, 6, 2000),), "n": 8, "calls": 1, "samples": 2000},

@@ -152,10 +152,11 @@ def _counted(
     return {"gates_right": right, "updates": updates, **errors}
 
 
-def without_layers(n: int, seed: int, noise: float = 0.0) -> dict[str, object]:
+def without_layers(n: int, seed: int, noise: float = 0.0, size: int | None = None) -> dict[str, object]:
     """One run with no layer given; with flipped labels it has more examples, and is tested on true labels."""
     started = time.perf_counter()
-    size, target = math.ceil((n**2 + GATES) / (1 - 2 * noise) ** 2), random_target(n, seed)
+    size = math.ceil((n**2 + GATES) / (1 - 2 * noise) ** 2) if size is None else size
+    target = random_target(n, seed)
     distribution = mixture_of("E1", target)
     x, y = growing_sample(pl.FlippedLabels(distribution, noise) if noise else distribution, size, key=pl.root_key(seed))
     trained = train_units(pl.circuits.SamplePatterns(side_by_side(x), y).tables()[1])

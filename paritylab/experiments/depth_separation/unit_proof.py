@@ -170,7 +170,7 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     left.axvline(1.0, color="0.6", linestyle=":", linewidth=0.9, label="signs may be wrong: 1")
     left.set_yscale("symlog", linthresh=1e-5)
     left.set(xlabel="radius of the box / a", ylabel="share of tables that fail", ylim=(-3e-6, 1))
-    dress(left, legend="upper left")
+    dress(left, legend="center")
     proven = [unit_gate_examples(n, failure=FAILURE).value for n in settings.pairs]
     predicted = [float(samples(table, n).predicted.median()) for n in settings.pairs]
     needed = [
