@@ -31,7 +31,7 @@ RESAMPLES = 500
 @dataclass(frozen=True)
 class Settings:
     pairs: tuple[int, ...]
-    multiples: tuple[float, ...]
+    multiples: tuple[int | float, ...]
     """Sizes of samples over n."""
     seeds: int
     fitted: int
