@@ -3,6 +3,11 @@ from .base import (
     Bound as Bound,
     Part as Part,
 )
+from .blocks import (
+    Split as Split,
+    best_split as best_split,
+    block_hinge as block_hinge,
+)
 from .certificates import (
     CorrelationCertificate as CorrelationCertificate,
     ErrorCertificate as ErrorCertificate,

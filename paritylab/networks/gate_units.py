@@ -14,7 +14,8 @@ class UnitGates(eqx.Module):
     """hard_tanh(w_i . (x_i, z_i) + b_i) on points (x, z) = (x_1..x_m, z_1..z_m): one unit in the place of each gate.
 
     OR is w = (1, 1), b = 1 and AND is w = (1, 1), b = -1 (depth-separation), so that a network with one
-    hidden layer above them has two hidden layers in all; a neural gate (`GateLevel`) has two of its own.
+    hidden layer above them has two hidden layers in all; a neural gate (`GateLevel`) has two of its own. Gates of more
+    inputs are units of more weights.
 
     >>> from paritylab.cube import cube
     >>> import jax
@@ -23,13 +24,13 @@ class UnitGates(eqx.Module):
     [1.0, 1.0, 1.0, -1.0]
     """
 
-    weights: Float[Array | np.ndarray, "*runs gates 2"]
+    weights: Float[Array | np.ndarray, "*runs gates inputs"]
     biases: Float[Array | np.ndarray, "*runs gates"]
 
     def __call__(self, x: Float[Array, " n"]) -> Float[Array, " gates"]:
         weights, biases = jnp.asarray(self.weights, x.dtype), jnp.asarray(self.biases, x.dtype)
-        first, second = x[: len(biases)], x[len(biases) :]
-        return hard_tanh(weights[:, 0] * first + weights[:, 1] * second + biases)
+        inputs = x.reshape(weights.shape[1], len(biases))  # the first inputs of all gates, the second ones, ...
+        return hard_tanh(jnp.sum(weights.T * inputs, axis=0) + biases)
 
 
 class AboveGates(eqx.Module):
