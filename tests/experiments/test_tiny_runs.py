@@ -56,6 +56,7 @@ TINY = {
     },
     "depth-separation/unit-proof": {"tables": 200, "radii": (0.9, 1.5), "others": 200, "pairs": (9,), "trials": 3},
     "depth-separation/linear-samples": {"pairs": (5, 9), "multiples": (20, 60), "seeds": 2, "fitted": 5},
+    "depth-separation/fan-in": {"gates": ("OR of 3", "majority of 7"), "blocks": (3,), "trials": 2},
     "depth-separation/unlearning": {"pairs": (5,), "seeds": 3, "steps": 20, "records": 2, "points": 2048},
     "depth-separation/pairing": {"trials": 2, "sizes": (5, 9)},
     "laws/sgd-time": {"cells": (Cell(3, 20, 20, 6, 2000),), "n": 8, "calls": 1, "samples": 2000},
