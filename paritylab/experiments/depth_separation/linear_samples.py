@@ -119,9 +119,11 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     inside = (places >= settings.fitted) & finite
     level = float(np.mean(np.log(values[inside]) - law * np.log(places[inside])))
     left.plot(places[inside], np.exp(level) * places[inside] ** law, label=f"fit: $n^{{{law:.2f}}}$", **ink(0))
-    left.plot(places, places**2 + 1000, label="$n^2 + 1000$, as in `layerwise`", **ink(1))
+    left.plot(places, places**2 + 1000, label="$n^2 + 1000$", **ink(1))
     left.set(xscale="log", yscale="log", xlabel="gates n", ylabel="examples")
     dress(left, ticks=settings.pairs, legend="upper left")
+    steps = [step for step in (300, 1000, 3000, 10_000, 30_000, 100_000) if step <= places[-1] ** 2 + 1000]
+    left.set_yticks(steps, [f"{step:,}" for step in steps])
     for i, n in enumerate(settings.pairs):
         right.plot(settings.multiples, by_seed(table, n).mean(axis=0), marker="os^vD<>dX"[i % 9], markersize=4,
                    label=f"n = {n}", **ink(i))  # fmt: skip
