@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import paritylab as pl
-from paritylab.circuits import gate_tables
+from paritylab.circuits import gate_tables, sharp_embedding, sign_parity
 from paritylab.experiments.depth_separation import audit, layerwise, pairing, samples, stage_two
 from paritylab.experiments.depth_separation.shared import recovery
 from paritylab.experiments.depth_separation.shared.families import (
@@ -16,6 +16,7 @@ from paritylab.experiments.depth_separation.shared.families import (
     signals_of_prefixes,
     signs_of,
 )
+from paritylab.training.perceptron import streamed_perceptron
 
 
 @pytest.mark.parametrize("family", audit.NAMES)
@@ -92,3 +93,18 @@ def test_gate_outputs_have_the_law_of_the_gates():
     np.testing.assert_array_equal(np.prod(np.asarray(s), axis=1), y)
     equal = np.abs(np.asarray(s).sum(axis=1)) == 5
     assert 0.5 <= equal.mean() <= 0.75
+
+
+@pytest.mark.parametrize("n", [5, 15, 51])
+def test_the_hinge_loss_of_a_perceptron_on_the_staircase(n):
+    """0 on the counts that it has seen, and at most 1 + (n + 1)^2 on the others, for its weights are whole numbers."""
+    points, labels, rng = sharp_embedding(n), sign_parity(n), np.random.default_rng(n)
+    for _ in range(5):
+        seen = rng.random(n + 1) < 0.6
+        chances = np.full(int(seen.sum()), 1 / seen.sum())
+        faultless = lambda wrong: not wrong.any()
+        found = streamed_perceptron(points[seen], labels[seen], chances, until=faultless, rng=rng)
+        losses = np.maximum(1 - labels * (points @ found.weights), 0)
+        np.testing.assert_array_equal(found.weights, np.round(found.weights))
+        assert found.updates <= n * (n + 1) and np.all(losses[seen] == 0) and np.all(losses <= 1 + (n + 1) ** 2)
+        assert np.linalg.norm(found.weights) <= np.sqrt(found.updates * (n + 1)) + 1e-9
