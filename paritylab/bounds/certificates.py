@@ -30,6 +30,7 @@ from .discrepancy import (
     Each,
     Halves,
     best_unit_bounds,
+    norms_of,
     sigmoid_integrals,
     threshold_correlation,
     unit_integrals,
@@ -191,8 +192,9 @@ def power_sizes(network: FeedForward, degree: int) -> Float[Array, " degree"]:
     both = [unit_integrals(left, right, bias, ceiling, degree).roots]
     if ceiling < math.inf:
         both.append(unit_integrals(right, left, bias, ceiling, degree).roots)
-    constant = jnp.abs(network.output.bias - shift * jnp.sum(network.output.weight))
-    norms = jnp.linalg.norm(left, axis=1) + jnp.linalg.norm(right, axis=1)
+    lost = (len(sizes) + 4) * float(jnp.finfo(sizes.dtype).eps) * jnp.sum(sizes)  # by rounding, where terms cancel
+    constant = jnp.abs(network.output.bias - shift * jnp.sum(network.output.weight)) + shift * lost
+    norms = norms_of(left) + norms_of(right)
     roots = jnp.sqrt(jnp.pi * jnp.arange(1, degree + 1, dtype=bias.dtype))
     hoeffding = norms[:, None] * roots[None] + jnp.maximum(bias, 0)[:, None]
     units = functools.reduce(jnp.minimum, [*both, hoeffding, reach[:, None] * jnp.ones_like(hoeffding)])

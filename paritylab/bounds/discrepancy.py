@@ -109,7 +109,7 @@ def best_unit_bounds(left: Halves, right: Halves, bias: Each, ceiling: int | flo
     of_one = (jnp.minimum(shrink * each.tails, shrink * each.centred + shrink**2 * each.means) for each in both)
     integrals = functools.reduce(jnp.minimum, of_one)
     mirrored = shrink**2 * (sums + jnp.abs(bias)) if ceiling == math.inf else jnp.inf
-    norms = shrink * math.sqrt(math.pi) * (_norms(left) + _norms(right)) + jnp.where(bias > 0, mirrored, 0)
+    norms = shrink * math.sqrt(math.pi) * (norms_of(left) + norms_of(right)) + jnp.where(bias > 0, mirrored, 0)
     best = ROUNDED_UP * jnp.minimum(jnp.minimum(length, integrals), norms)
     return jnp.where(length > 0, jnp.maximum(best, jnp.finfo(best.dtype).tiny), best)  # it may have vanished
 
@@ -354,7 +354,7 @@ class Tails(NamedTuple):
         return self.table[jnp.clip(steps, -end, end).astype(int) + end]
 
 
-def _norms(weights: Float[Array, "*units half"]) -> Float[Array, "*units"]:
+def norms_of(weights: Float[Array, "*units half"]) -> Float[Array, "*units"]:
     """|w|_2 without squares of large or small numbers, which overflow or vanish."""
     largest = jnp.max(jnp.abs(weights), axis=-1, keepdims=True)
     return largest[..., 0] * jnp.linalg.norm(weights / jnp.where(largest > 0, largest, 1), axis=-1)
