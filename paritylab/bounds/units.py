@@ -46,7 +46,9 @@ def unit_gate_examples(pairs: int, *, failure: int | float = 0.1) -> Bound:
     if not 0 < failure < 1:
         raise ValueError(f"A sample fails with a probability 0 < failure < 1, got failure={failure}.")
     if pairs % 2 == 0:
-        raise ValueError(f"The easy half E1 has an odd number of gates, got {pairs}: the shared sign would cancel.")
+        raise ValueError(
+            f"The easy half E1 has an odd number of gates, got {pairs}: the shared sign would cancel. Take {pairs + 1}."
+        )
     tail = 2.0**-pairs
     # Three patterns with one output, and the single one with the other; their drifts are off by c_i and E[y].
     rates = [_rate(chance, drift, off) for chance, drift, off in ((5 / 24, 1, tail / 4), (3 / 8, 3, 0.75 * tail))]
