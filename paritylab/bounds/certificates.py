@@ -103,7 +103,7 @@ class ErrorCertificate(AbstractRecord):
             return jnp.sort(jax.lax.map(lot, jr.split(key, self.points // self.together)).ravel())[places]
 
         laws = [law(each) for each in jr.split(key)]
-        return jnp.concatenate([correlation_bound(network)[None], power_sizes(network, self.degree), *laws])
+        return jnp.concatenate([power_bounds(network, self.degree), *laws])
 
 
 def certified_error(
@@ -179,6 +179,11 @@ def power_sizes(network: FeedForward, degree: int) -> Float[Array, " degree"]:
     >>> bool(np.all((exact <= powers) & (powers <= 1.02 * exact)))
     True
     """
+    return power_bounds(network, degree)[1:]
+
+
+def power_bounds(network: FeedForward, degree: int) -> Float[Array, " bounds"]:
+    """c(N) by B1, B2 and B4, and then `power_sizes`, all from one computation of the tails."""
     left, right, bias = halves_of(network)
     clips: dict[Any, tuple[float, float]] = {relu: (0.0, math.inf), relu6: (0.0, 6.0), hard_tanh: (1.0, 2.0)}
     if network.activation not in clips:
@@ -189,16 +194,21 @@ def power_sizes(network: FeedForward, degree: int) -> Float[Array, " degree"]:
     shift, ceiling = clips[network.activation]
     bias, sizes = bias + shift, jnp.abs(network.output.weight)
     reach = jnp.sum(jnp.abs(left), axis=1) + jnp.sum(jnp.abs(right), axis=1) + jnp.abs(bias)
-    both = [unit_integrals(left, right, bias, ceiling, degree).roots]
+    both = [unit_integrals(left, right, bias, ceiling, degree)]
     if ceiling < math.inf:
-        both.append(unit_integrals(right, left, bias, ceiling, degree).roots)
+        both.append(unit_integrals(right, left, bias, ceiling, degree))
     lost = (len(sizes) + 4) * float(jnp.finfo(sizes.dtype).eps) * jnp.sum(sizes)  # by rounding, where terms cancel
     constant = jnp.abs(network.output.bias - shift * jnp.sum(network.output.weight)) + shift * lost
     norms = norms_of(left) + norms_of(right)
     roots = jnp.sqrt(jnp.pi * jnp.arange(1, degree + 1, dtype=bias.dtype))
     hoeffding = norms[:, None] * roots[None] + jnp.maximum(bias, 0)[:, None]
-    units = functools.reduce(jnp.minimum, [*both, hoeffding, reach[:, None] * jnp.ones_like(hoeffding)])
-    return ROUNDED_UP * (constant + sizes @ units)
+    longest = reach[:, None] * jnp.ones_like(hoeffding)
+    units = functools.reduce(jnp.minimum, [*(each.roots for each in both), hoeffding, longest])
+    shrink = 2.0 ** (-left.shape[1] / 2)
+    centred = (shrink * each.centred + shrink**2 * each.means for each in both)
+    single = functools.reduce(jnp.minimum, [*centred, *(shrink * each.tails for each in both), shrink * reach])
+    correlation = shrink**2 * constant + sizes @ single
+    return ROUNDED_UP * jnp.concatenate([correlation[None], constant + sizes @ units])
 
 
 def halves_of(network: FeedForward) -> tuple[Halves, Halves, Each]:
