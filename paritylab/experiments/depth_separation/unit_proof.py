@@ -166,13 +166,13 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     left, right = axes[0]
     found = boxes(table)
     share = found.failed / found.tried
-    left.plot(found.index, share, "o", color=INKS[0], label=f"{settings.others:,} tables each")
+    left.plot(found.index, share, "o", color=INKS[0], label=f"{settings.others:,} tables")
     left.plot(found.index, share, color=INKS[0], linewidth=0.8)
     left.axvline(RADIUS, color="0.3", linestyle="--", linewidth=0.9, label=f"proven: {RADIUS}")
-    left.axvline(1.0, color="0.6", linestyle=":", linewidth=0.9, label="signs may be wrong: 1")
+    left.axvline(1.0, color="0.6", linestyle=":", linewidth=0.9, label="signs may be wrong")
     left.set_yscale("symlog", linthresh=1e-5)
     left.set(xlabel="radius of the box / a", ylabel=f"share that fail in {UNIT_STEPS:,} steps", ylim=(-3e-6, 1))
-    dress(left, legend="center")
+    dress(left, legend="lower right", size=6)
     proven = [unit_gate_examples(n, failure=FAILURE).value for n in settings.pairs]
     predicted = [float(samples(table, n).predicted.median()) for n in settings.pairs]
     needed = [
