@@ -4,6 +4,7 @@ from . import (
     circuits as circuits,
     distributions as distributions,
     networks as networks,
+    style as style,
     sweep as sweep,
     targets as targets,
     training as training,
@@ -47,6 +48,7 @@ from .training import (
     Outcome as Outcome,
     Plan as Plan,
     Runs as Runs,
+    load as load,
     plan as plan,
     train as train,
 )

@@ -1,58 +1,40 @@
-"""One look for all figures: few inks, told apart by line style as well, so that they survive grey printing."""
+"""Figures in the look of `style`: how they are made and written, and those of commands."""
 
 import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import matplotlib
-
-matplotlib.use("Agg", force=False)
-
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes as Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from .documents import make_folder, write_whole
-from .survival import CensoredTimes
+from .style import INKS as INKS, ink as ink, use
 
 if TYPE_CHECKING:
     from .targets import TreeCircuit
-    from .training.runs import Runs
 
-INKS = ("#0b4f8a", "#c8501e", "#3a7d44", "#7a4fa3", "#8a6d00", "#444444")
-STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)), (0, (1, 1)))
 Figures = dict[str, Figure]
 """By name, as an experiment returns them."""
 
-LOOK: dict[str, Any] = {
-    "font.size": 9,
-    "axes.titlesize": 9,
-    "figure.titlesize": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.25,
-    "grid.linewidth": 0.5,
-    "legend.frameon": False,
-    "figure.constrained_layout.use": True,
-    "savefig.bbox": "tight",
-    "savefig.pad_inches": 0.03,
-}
 
+class Picture(Figure):
+    """A figure that belongs to no window and to no list of open figures, and that a notebook shows."""
 
-def ink(i: int) -> dict[str, Any]:
-    """Colour and line style of the i-th curve."""
-    return {"color": INKS[i % len(INKS)], "linestyle": STYLES[i % len(STYLES)]}
+    def _repr_png_(self) -> bytes:
+        return drawn(self, "png")
 
 
 def panels(
     rows: int, columns: int, *, width: int | float = 2.6, height: int | float = 2.0
 ) -> tuple[Figure, np.ndarray]:
     """A figure with a grid of axes of the given size in inches."""
-    with plt.rc_context(LOOK):
-        figure, axes = plt.subplots(rows, columns, figsize=(width * columns, height * rows), squeeze=False)
+    with use():
+        figure = Picture(figsize=(width * columns, height * rows))
+        FigureCanvasAgg(figure)
+        axes = figure.subplots(rows, columns, squeeze=False)
     return figure, axes
 
 
@@ -73,8 +55,7 @@ def label_edges(axes: np.ndarray, x: str = "", y: str = "") -> None:
 def save(figure: Figure, path: Path) -> list[Path]:
     """Writes the figure as PNG and PDF beside each other."""
     make_folder(path.parent)
-    contents = {path.with_suffix(f".{kind}"): _drawn(figure, kind) for kind in ("png", "pdf")}
-    plt.close(figure)
+    contents = {path.with_suffix(f".{kind}"): drawn(figure, kind) for kind in ("png", "pdf")}
     for each, content in contents.items():
         write_whole(each, content)
     return [*contents]
@@ -115,57 +96,12 @@ def _plain(text: str) -> str:
     return " ".join(text.translate(str.maketrans("", "", "$\\{}")).split())
 
 
-def _drawn(figure: Figure, kind: str) -> bytes:
+def drawn(figure: Figure, kind: str) -> bytes:
     """The bytes of a picture of this kind."""
     buffer = io.BytesIO()
-    with plt.rc_context(LOOK):
+    with use():
         figure.savefig(buffer, format=kind, dpi=200)
     return buffer.getvalue()
-
-
-def plot_runs(runs: "Runs") -> Figure:
-    """Recorded errors or losses over steps, one thin line a run; without records, the fraction that learned."""
-    figure, axis = one_panel(5.0, 3.2)
-    names = [name for name in runs.columns if name != "seed"]
-    points = list(zip(*(runs.columns[name].tolist() for name in names), strict=True))
-    labels = {point: ", ".join(f"{name} {value}" for name, value in zip(names, point, strict=True)) for point in points}
-    with plt.rc_context(LOOK):
-        if runs.recorded:
-            _draw_curves(axis, runs, points, labels)
-        else:
-            _draw_fractions(axis, runs, points, labels)
-        axis.set_xlabel("step")
-        axis.legend()
-    return figure
-
-
-def _draw_curves(axis: Axes, runs: "Runs", points: list[Any], labels: dict[Any, str]) -> None:
-    curves = runs.curves()
-    known = ("validation_error", "fresh_error", "sample_error", "fresh_loss", "progress")
-    name = next(name for name in known if name in curves)
-    for i, point in enumerate(dict.fromkeys(points)):
-        for count, run in enumerate(np.flatnonzero([each == point for each in points])):
-            rows, label = curves[curves.run == run], None if count else labels[point]
-            axis.plot(rows.step, rows[name], label=label, linewidth=0.8, alpha=0.7, **ink(i))
-    axis.set_ylabel(name.replace("_", " "))
-    axis.set_ylim(bottom=0)
-
-
-def _draw_fractions(axis: Axes, runs: "Runs", points: list[Any], labels: dict[Any, str]) -> None:
-    """The share that has learned by each step (Kaplan-Meier), with a tick where runs were lost from view."""
-    lost = False
-    for i, point in enumerate(dict.fromkeys(points)):
-        here = np.array([each == point for each in points])
-        times = CensoredTimes(runs.censored.step[here], runs.censored.learned[here])
-        step, at_risk, learned, share = times.survival()
-        end = [step[-1]] if np.isfinite(times.step).all() and len(step) else [runs.steps.max()]
-        axis.step([0, *step, *end], [0, *(1 - share), *(1 - share[-1:])], where="post", label=labels[point], **ink(i))
-        # Runs that left while others went on: the share is an estimate from here.
-        left = (np.append(at_risk[1:], 0) + learned < at_risk) & (step < runs.steps.max())
-        lost |= bool(left.any())
-        axis.plot(step[left], 1 - share[left], "|", color=INKS[i % len(INKS)], markersize=6)
-    axis.set_ylabel("fraction of runs that learned" + (", estimated" if lost else ""))
-    axis.set_ylim(0, 1.02)
 
 
 def plot_bars(heights: np.ndarray, label: str, title: str, log: bool = False) -> Figure:

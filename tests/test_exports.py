@@ -65,6 +65,7 @@ NO_KIND = {
         "Plan": "runs to train",
         "Cell": "runs to train",
         "Runs": "trained runs",
+        "load": "reads trained runs",
         "Outcome": "how runs ended",
         "Seeds": "an argument of `plan`",
         "Recording": "an argument of `plan`",

@@ -23,6 +23,8 @@ FREE = (
     "statistics",
     "survival",
     "censored_fits",
+    "tables",
+    "style",
     "figures",
     "manifest",
     "documents",

@@ -1,6 +1,5 @@
 """How things are printed: tables for people, JSON for programs."""
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..documents import document, write_whole
+from ..tables import cells_of_summary, shown as shown
 from .app import check_writable, code_of_writing
 
 if TYPE_CHECKING:
@@ -42,43 +42,8 @@ def _write(path: Path, content: Any, figure: "Figure | None") -> None:
         typer.echo(save(figure, path)[0], err=True)
 
 
-COUNTS = {"unfinished": "unfinished", "not_started": "not started"}
-"""Columns that are shown where they are not 0 throughout."""
-ENTRIES = ("learned", "runs", *COUNTS, "t10", "median", "interval")
-
-
 def print_summary(summary: list[dict[str, Any]]) -> None:
-    counts = [name for name in COUNTS if any(row[name] for row in summary)]
-    names = [name for name in summary[0] if name not in ENTRIES]
-    rows = [
-        [
-            *(shown(row[name]) for name in names),
-            f"{row['learned']} of {row['runs']}",
-            *(shown(row[name]) for name in (*counts, "t10", "median")),
-            shown_interval(row["interval"]),
-        ]
-        for row in summary
-    ]
-    times = ["10th percentile", "median time", "95% interval of the median"]
-    table(rows, [*names, "learned", *(COUNTS[name] for name in counts), *times])
-
-
-def shown_interval(interval: tuple[float, float] | None) -> str:
-    """An interval that may have no upper end, or be none at all."""
-    if interval is None:
-        return "too few runs"
-    low, high = interval
-    if math.isinf(high):
-        return "-" if math.isinf(low) else f"at least {shown(low)}"
-    return f"{shown(low)} to {shown(high)}"
-
-
-def shown(value: Any) -> str:
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return "-"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    table(*cells_of_summary(summary))
 
 
 def table(rows: list[list[str]], names: list[str]) -> None:

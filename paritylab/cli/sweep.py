@@ -104,7 +104,7 @@ def work_off(
 
 def outcome_of(said: "SweepFile", made: "Sweep", results: "Results") -> dict[str, Any]:
     """What is there now."""
-    from ..training.runs import summarize
+    from ..training.summaries import summarize
 
     rows = results.table()
     columns = {name: "limit" if name == "steps" else name for name in (*said.points[0], "rate")}

@@ -10,17 +10,17 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from matplotlib.figure import Figure
 
 from ..documents import document, make_folder, write_whole
-from ..figures import LOOK, save, seen
+from ..figures import save, seen
 from ..interruptions import hears_once
 from ..progress import SweepStatus
 from ..registry import EXPERIMENTS
+from ..style import use
 from ..sweep.executors import given_or_local
 from ..sweep.schedule import Job, Scheduler
 from ..sweep.store import Store
@@ -127,7 +127,7 @@ def account_of(
         row_of(name, claim, ours, value_without(claim.null, data), scale, seconds)
         for claim, ours in measured(experiment, settings, data).items()
     ]
-    with plt.rc_context(LOOK):
+    with use():
         figures = experiment.plot(settings, data)
     about = {
         "experiment": name,

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..training.runs import standard
+from ..training.summaries import standard
 
 
 def with_column(table: pa.Table, name: str, values: Any) -> pa.Table:

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,20 +16,28 @@ from jaxtyping import Int
 from ..demands import check_kind, check_whole, echo
 from ..interruptions import hears_once
 from ..progress import SweepStatus, sweep_bar
+from ..tables import Summary, html_table, sentence_html, shown
 from ..training.plans import Plan
-from ..training.runs import RESULT_COLUMNS, summarize
+from ..training.summaries import RESULT_COLUMNS
+from ..training.views import View, Viewed
 from .executors import given_or_local, places
 from .rows import curves_of, joined, table_of, with_column, without_empty
 from .schedule import Failure, Job, Scheduler, check_limits, jobs_of
 from .store import Store
 from .workloads import AbstractWorkload, Call, CallWorkload, TrainingWorkload, column, workloads_of
 
+SHOWN = 10
+"""Rows of a table of calls that a notebook shows."""
 READINGS = 3
 """How often a sweep is done again because what was just written could not be read."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Results:
+LAST = ("run", "job", "worker")
+"""Columns that stand behind all others in tables for people: hashes and the like."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Results(Viewed):
     """The rows of a sweep's runs, in its order, with its labels."""
 
     arrow: pa.Table
@@ -41,18 +48,18 @@ class Results:
     """What tells the runs of training apart but for their seeds."""
 
     def table(self) -> pd.DataFrame:
-        """One row per run (or several, of a call): what it was and how it ended."""
-        return table_of(self.arrow)
+        """One row per run (or several, of a call): what it was and how it ended. Labels come first, hashes last."""
+        table = table_of(self.arrow)
+        first = [name for name in (*self.labels, "seed") if name in table]
+        last = [name for name in LAST if name in table]
+        return table[[*first, *(name for name in table if name not in {*first, *last}), *last]]
 
-    def summary(self, *names: str) -> list[dict[str, Any]]:
-        """For each combination of the named columns: how many learned, and when; see `summarize`.
-
-        If none is named, those are all labels and rates.
-        """
-        table = self.table()
-        if "outcome" not in table:
+    def summary(self, *names: str) -> Summary:
+        if "outcome" not in self.arrow.column_names:
             raise ValueError("A summary is of runs that were trained, and there is none.")
-        return summarize(table, names or self.labels)
+        return super().summary(*names)
+
+    summary.__doc__ = Viewed.summary.__doc__
 
     def curves(self) -> pd.DataFrame:
         """What was recorded: one row per run and recorded step."""
@@ -61,6 +68,34 @@ class Results:
     def part(self, label: str, value: str) -> "Results":
         """The runs with this label, without the columns that only others have; for sweeps of several kinds of runs."""
         return Results(_own_columns(self.arrow.filter(pc.equal(self.arrow.column(label), value))), 0)
+
+    @property
+    def recorded(self) -> bool:
+        """Whether records were kept."""
+        return "recorded_step" in self.arrow.column_names
+
+    def _view(self) -> View:
+        table = self.table()
+        if "outcome" not in table:
+            raise ValueError("Curves and maps are of runs that were trained, and there is none. Draw table().")
+        return View(table, self.labels, self.recorded, self.curves)
+
+    def _arrow(self) -> pa.Table:
+        return self.arrow
+
+    def _sentence(self) -> str:
+        missing = f" {self.missing:,} of them are missing." if self.missing else ""
+        if "outcome" not in self.arrow.column_names:
+            return f"{len(self.arrow):,} rows of calls." + missing
+        return super()._sentence() + "." + missing
+
+    def _repr_html_(self) -> str:
+        if "outcome" in self.arrow.column_names:
+            return super()._repr_html_()
+        return sentence_html(self._sentence()) + html_table(*_cells_of(self.table().head(SHOWN)))
+
+    def __repr__(self) -> str:
+        return f"Results({self._sentence()})"
 
 
 class SweepFailed(RuntimeError):
@@ -225,3 +260,9 @@ def _own_columns(table: pa.Table) -> pa.Table:
     """Columns of other sweeps in the same store are of no concern here. Runs of which none learned have their times."""
     ended = "outcome" in table.column_names and table.column("outcome").null_count < max(1, len(table))
     return without_empty(table, RESULT_COLUMNS if ended else ())
+
+
+def _cells_of(table: pd.DataFrame) -> tuple[list[list[str]], list[str]]:
+    """A table as it is shown."""
+    rows = [[shown(value) for value in row] for row in table.itertuples(index=False, name=None)]
+    return rows, [str(name) for name in table]

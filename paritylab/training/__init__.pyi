@@ -12,6 +12,10 @@ from .plans import (
     Recording as Recording,
     Seeds as Seeds,
 )
+from .rules.fourier_records import (
+    NeuronFourier as NeuronFourier,
+    OutputFourier as OutputFourier,
+)
 from .rules.gradient_descent import (
     GradientDescent as GradientDescent,
 )
@@ -54,4 +58,7 @@ from .rules.schedules import (
 )
 from .runs import (
     Runs as Runs,
+)
+from .saved import (
+    load as load,
 )

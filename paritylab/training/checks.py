@@ -22,7 +22,7 @@ from .rules.gradient_descent import network_made_by
 from .rules.once import is_ours, once_for_a_shape
 from .rules.optimizers import check_rule, spread
 from .rules.records import AbstractRecord
-from .runs import RESULT_COLUMNS
+from .summaries import RESULT_COLUMNS
 
 MOST_RUNS = 10**8
 LARGEST_SEED = 2**32 - 1

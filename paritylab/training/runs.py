@@ -1,7 +1,7 @@
 """What training gives back: one row per run, and what was recorded on the way."""
 
 import dataclasses
-import math
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,11 +12,17 @@ from ..survival import CensoredTimes
 from .engine.lanes import init_key
 from .host.workers import Collected, Ensemble
 from .rules.gradient_descent import GradientDescent
+from .rules.leaves import Leaves
 from .rules.outcomes import Outcome
+from .summaries import censored_times, standard
+from .views import View, Viewed
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
+    import pyarrow as pa
+
+Log = list[tuple[np.ndarray, np.ndarray, PyTree]]
+"""What was recorded, in pieces: runs, their steps, and a value of each record for each of them."""
 
 
 class Part(NamedTuple):
@@ -25,9 +31,32 @@ class Part(NamedTuple):
     ensemble: Ensemble
     collected: Collected
 
+    @property
+    def init_seeds(self) -> np.ndarray:
+        return self.ensemble.init_seeds
 
-@dataclasses.dataclass(frozen=True)
-class Runs:
+    @property
+    def log(self) -> Log:
+        return self.collected.log
+
+    @property
+    def weights(self) -> Leaves | None:
+        """The arrays of the networks, a row for each run; None if they were not kept."""
+        rule = self.ensemble.program.rule
+        if not self.ensemble.program.keep or not isinstance(rule, GradientDescent):
+            return None
+        # The arrays of the network come first in a kept state (`TrainingState`).
+        return tuple(self.collected.state[: rule.network.count])
+
+    def network(self, leaves: Leaves) -> Any:
+        """The network with these arrays."""
+        rule = self.ensemble.program.rule
+        assert isinstance(rule, GradientDescent)
+        return rule.network.fill(leaves)
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Runs(Viewed):
     """The runs of a grid in its order: all seeds of the first rate, then of the next."""
 
     columns: dict[str, np.ndarray]
@@ -38,7 +67,7 @@ class Runs:
     points: Int[np.ndarray, " runs"]
     lanes: Int[np.ndarray, " runs"]
     interrupted: bool
-    _parts: tuple[Part, ...] = dataclasses.field(repr=False)
+    _parts: tuple[Any, ...] = dataclasses.field(repr=False)
 
     @classmethod
     def of(cls, ensemble: Ensemble, collected: Collected, columns: dict[str, np.ndarray]) -> "Runs":
@@ -90,7 +119,7 @@ class Runs:
     @property
     def keys(self) -> list[Any]:
         """The key from which each run's network was drawn."""
-        return [init_key(np.uint32(seed)) for part in self._parts for seed in part.ensemble.init_seeds]
+        return [init_key(np.uint32(seed)) for part in self._parts for seed in part.init_seeds]
 
     def table(self) -> "pd.DataFrame":
         """One row per run: rate, seed, outcome, converged_at, steps, error."""
@@ -107,32 +136,22 @@ class Runs:
         table = standard(pd.DataFrame({**self.columns, **results}))
         return table.assign(converged_at=table.converged_at.where(learned))
 
-    def summary(self) -> list[dict[str, Any]]:
-        """For each rate (and decay): how many learned, the 10th percentile and the median of the time.
-
-        See `summarize` for what an entry means.
-        """
-        return summarize(self.table(), [name for name in self.columns if name != "seed"])
-
     def network(self, run: int | np.integer) -> Any:
         """The trained network of one run, if networks were kept."""
         if Outcome(self.outcome[run]) in (Outcome.RUNNING, Outcome.NOT_STARTED):
             raise ValueError(f"There is no network of run {run}. {Outcome(self.outcome[run]).sentence}")
-        ends = np.cumsum([len(part.ensemble) for part in self._parts])
+        ends = np.cumsum([len(part.init_seeds) for part in self._parts])
         place = range(len(self))[run]  # a negative number counts from the end
-        part = int(np.searchsorted(ends, place, side="right"))
-        ensemble, collected = self._parts[part]
-        rule = ensemble.program.rule
-        if not ensemble.program.keep or not isinstance(rule, GradientDescent):
+        index = int(np.searchsorted(ends, place, side="right"))
+        part = self._parts[index]
+        if (weights := part.weights) is None:
             raise ValueError("Networks were not kept; train with keep=True.")
-        # The arrays of the network come first in a kept state (`TrainingState`).
-        row = place - int(ends[part]) + len(ensemble)
-        return rule.network.fill(tuple(array[row] for array in collected.state[: rule.network.count]))
+        return part.network(tuple(array[place - int(ends[index])] for array in weights))
 
     @property
     def recorded(self) -> bool:
         """Whether records were kept."""
-        return any(part.collected.log for part in self._parts)
+        return any(part.log for part in self._parts)
 
     def curves(self) -> "pd.DataFrame":
         """What the records kept: one row per run and recorded step, in this order."""
@@ -140,11 +159,11 @@ class Runs:
 
         if not self.recorded:
             raise ValueError("Nothing was recorded; train with records=(...).")
-        first = np.cumsum([0, *(len(part.ensemble) for part in self._parts)])
+        first = np.cumsum([0, *(len(part.init_seeds) for part in self._parts)])
         log = [
             (run + start, step, values)
             for start, part in zip(first, self._parts, strict=False)
-            for run, step, values in part.collected.log
+            for run, step, values in part.log
         ]
         runs, steps, values = zip(*log, strict=True)
         run, step = np.concatenate(runs), np.concatenate(steps)
@@ -153,65 +172,23 @@ class Runs:
         names = {name: column[run[order]] for name, column in self.columns.items()}
         return pd.DataFrame({"run": run[order], **names, "step": step[order], **columns})
 
-    def plot(self) -> "Figure":
-        """The recorded errors or losses over steps; without records, the fraction of runs that learned."""
-        from ..figures import plot_runs
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes the runs to a new folder: tables as Parquet, networks (if kept) as npz; `pl.load(folder)` reads it."""
+        from .saved import save
 
-        return plot_runs(self)
+        save(self, folder)
 
+    def _view(self) -> View:
+        table = self.table().assign(run=np.arange(len(self)))
+        return View(table, tuple(name for name in self.columns if name != "seed"), self.recorded, self.curves)
 
-RESULT_COLUMNS = ("outcome", "converged_at", "steps", "error")
-"""How a run ended, in every table of runs."""
+    def _arrow(self) -> "pa.Table":
+        import pyarrow as pa
 
+        return pa.Table.from_pandas(self.table(), preserve_index=False)
 
-def standard(table: "pd.DataFrame") -> "pd.DataFrame":
-    """A table of runs with whole numbers as whole numbers, whether it was just trained or comes from a store."""
-    if not {*RESULT_COLUMNS} <= {*table.columns}:
-        return table
-    steps = "Int64" if table.steps.isna().any() else "int64"
-    return table.astype({"converged_at": "Int64", "steps": steps})
-
-
-def censored_times(table: "pd.DataFrame") -> CensoredTimes:
-    """When the runs of a table learned, or how far it is known that they did not."""
-    outcome, steps = table.outcome.to_numpy(object), table.steps.to_numpy(float)
-    never = np.isin(outcome, [each.word for each in Outcome if each.never_learns])
-    return CensoredTimes(np.where(never, np.inf, steps), outcome == Outcome.LEARNED.word)
-
-
-def summarize(table: "pd.DataFrame", names: Sequence[str]) -> list[dict[str, Any]]:
-    """For each combination of the named columns: how many learned, the 10th percentile and the median of the time.
-
-    - `learned`, `runs`: how many learned, and of how many that were asked for;
-    - `unfinished`: how many were interrupted or given up in a race after they had begun;
-    - `not_started`: how many had not begun;
-    - `t10`, `median`: the first step by which a tenth, or half, of the runs has learned (Kaplan-Meier, where a run
-      that was stopped counts as long as it was watched); infinite if that step was not reached;
-    - `interval`: holds the true median with 95%; None where so few runs say nothing about it.
-    """
-    # What is missing becomes None: it is one value to group by, and NaN is not equal to itself.
-    columns = [table[name].astype(object).where(table[name].notna(), None).tolist() for name in names]
-    rows = list(zip(*columns, strict=True)) if names else [()] * len(table)
-    members: dict[Any, list[int]] = {}
-    for place, row in enumerate(rows):
-        members.setdefault(row, []).append(place)
-    return [{**dict(zip(names, point, strict=True)), **_entry(table.iloc[here])} for point, here in members.items()]
-
-
-def _entry(runs: "pd.DataFrame") -> dict[str, Any]:
-    times = censored_times(runs)
-    stopped = runs.outcome.isin([each.word for each in Outcome if each.unfinished]).to_numpy(bool)
-    begun = times.step > 0
-    interval = times.interval()
-    return {
-        "learned": int(times.learned.sum()),
-        "runs": len(runs),
-        "unfinished": int((stopped & begun).sum()),
-        "not_started": int((stopped & ~begun).sum()),
-        "t10": times.quantile(0.1),
-        "median": times.quantile(0.5),
-        "interval": None if interval == (0, math.inf) else interval,
-    }
+    def __repr__(self) -> str:
+        return f"Runs({self._sentence()})"
 
 
 def _column(pieces: list[PyTree], order: np.ndarray) -> Any:

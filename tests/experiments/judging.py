@@ -4,7 +4,6 @@ import numpy as np
 import pyarrow as pa
 
 from paritylab.experiments.base import Measured, judge, measured, read
-from paritylab.figures import plt
 from paritylab.sweep import Results
 
 
@@ -21,7 +20,6 @@ def values(experiment, settings, results: Results) -> dict[str, Measured]:
     data = read(experiment, settings, results)
     for figure in experiment.plot(settings, data).values():
         figure.canvas.draw()
-        plt.close(figure)
     return {claim.name: ours for claim, ours in measured(experiment, settings, data).items()}
 
 

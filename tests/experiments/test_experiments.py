@@ -115,9 +115,9 @@ def toy(explanation="", broken=False):
         return [nine, nine] if broken else [nine]
 
     def plot(settings, table):
-        from paritylab.figures import plt
+        from paritylab.figures import one_panel
 
-        figure, axes = plt.subplots(figsize=(2, 2))
+        figure, axes = one_panel(2, 2)
         axes.plot(table.x, table.square)
         return {"squares": figure}
 

@@ -13,7 +13,6 @@ from paritylab.cli import app
 from paritylab.distributions.data_sets import VARIABLE
 from paritylab.experiments.base import Measured
 from paritylab.experiments.learning_parities import mnist
-from paritylab.figures import plt
 
 QUICK, PAPER = mnist.SETTINGS["quick"], mnist.SETTINGS["paper"]
 
@@ -62,7 +61,6 @@ def test_claims_are_measured_at_the_last_epoch_seed_by_seed(monkeypatch):
     assert full["k3/almost-80-keras"].value == full["k3/almost-80"].value
     (figure,) = mnist.plot(QUICK, mnist.read(QUICK, results)).values()
     assert "bars" in figure.get_suptitle()
-    plt.close(figure)
 
 
 def test_the_plan_is_that_of_the_paper(monkeypatch):

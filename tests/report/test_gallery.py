@@ -10,7 +10,6 @@ from PIL import Image
 from paritylab.documents import DocumentCannotBeWritten
 from paritylab.experiments.base import judge, load, measured, read, value_without
 from paritylab.experiments.verdicts import recorded, verdicts
-from paritylab.figures import plt
 from paritylab.registry import PAPERS
 from paritylab.report.gallery import LARGEST, exhibits, results_of, write_gallery
 
@@ -45,7 +44,6 @@ def test_the_claims_of_an_exhibit_follow_from_its_table(name):
         return  # its figure shows digits, which are not on every machine; test_mnist.py draws it with others
     for figure in experiment.plot(settings, data).values():
         figure.canvas.draw()
-        plt.close(figure)
 
 
 def test_no_verdict_at_paper_scale_is_recorded_that_no_exhibit_backs():

@@ -14,7 +14,7 @@ from paritylab.sweep import Call, LocalPool, Store, Sweep, SweepFailed
 from paritylab.sweep.schedule import Scheduler, jobs_of
 from paritylab.sweep.shards import read
 from paritylab.sweep.workloads import workloads_of
-from paritylab.training.runs import summarize
+from paritylab.training.summaries import summarize
 
 TASK = pl.Uniform(pl.Parity(10, (0, 1)))
 SMALL = {"rate": [0.1, 0.3], "seeds": 5, "steps": 200, "validation": 256, "lanes": 4}

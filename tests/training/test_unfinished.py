@@ -10,7 +10,7 @@ import pytest
 import paritylab as pl
 from paritylab.cli.printing import print_summary
 from paritylab.sweep import Store, Sweep
-from paritylab.training.runs import summarize
+from paritylab.training.summaries import summarize
 
 TASK = pl.Uniform(pl.Parity(20, (0, 1, 2)))
 SETTINGS = {"rate": 0.1, "batch": 8, "steps": 20_000, "validation": 512, "lanes": 4}

@@ -55,6 +55,8 @@ RECORDS_UNDER_TEST = {
     "errors by part": (row(training.ErrorsByPart, 32, 16), "mixture"),
     "layer drift": (row(training.LayerDrift), "parity"),
     "parameters": (row(training.Parameters), "parity"),
+    "output fourier": (row(training.OutputFourier, ((0, 2), (1,))), "parity"),
+    "neuron fourier": (row(training.NeuronFourier, ((0, 2),), (0, 3)), "parity"),
     "updates": (row(training.Updates), "jumps"),
 }
 RULES_UNDER_TEST = {name: Row(PROBLEMS[name][0], name) for name in ("parity", "sample", "mixture", "jumps")}

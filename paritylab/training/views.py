@@ -1,0 +1,88 @@
+"""How runs are looked at: what plots, notebooks and data frames take from them, wherever they come from."""
+
+import abc
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..tables import Summary
+from .summaries import counted_outcomes, summarize
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    """A row for each run, under the name that it has in the curves, and what tells the runs apart."""
+
+    table: "pd.DataFrame"
+    names: tuple[str, ...]
+    recorded: bool
+    curves: "Callable[[], pd.DataFrame]"
+
+
+class Viewed(abc.ABC):
+    """Runs that can be looked at."""
+
+    @abc.abstractmethod
+    def _view(self) -> View: ...
+
+    def summary(self, *names: str) -> Summary:
+        """For each combination of the named columns: how many learned, the 10th percentile and the median of the time.
+
+        If none is named, those are all that tell runs apart but for their seeds. See `summarize` for what an entry
+        means. It is a list of dictionaries, which a notebook shows as a table.
+        """
+        view = self._view()
+        return Summary(summarize(view.table, names or view.names))
+
+    def plot(
+        self,
+        what: str | None = None,
+        *,
+        by: str | Sequence[str] | None = None,
+        band: tuple[float, float] | None = (0.1, 0.9),
+        ax: "Axes | None" = None,
+    ) -> "Figure":
+        """Curves over steps, one for each combination of the columns `by`; its figure.
+
+        - `what`: `"learned"` for the fraction of runs that learned (Kaplan-Meier, so that unfinished runs count as long
+          as they were watched), or the name of a record. If none is named, the first error or loss that was recorded,
+          else `"learned"`.
+        - `by`: the columns that tell curves apart; all that differ, but for seeds, if none is named.
+        - `band`: two quantiles over runs between which a record is shaded, around its median; None draws a line for
+          each run. A run that learned or settled keeps its last value; one that was stopped leaves the band, which
+          ends where less than half of the runs are left.
+        - `ax`: axes of matplotlib to draw on, if not a new figure.
+        """
+        from .plots import plot
+
+        return plot(self._view(), what, by, band, ax)
+
+    def heat_map(self, value: str = "learned", *, over: Sequence[str], ax: "Axes | None" = None) -> "Figure":
+        """A map over two columns, the first from left to right; its figure.
+
+        - `value`: `"learned"`, the fraction of runs that learned; `"median"` or `"t10"`, percentiles of the time; or
+          the name of a column of numbers, for its median.
+        """
+        from .plots import heat_map
+
+        return heat_map(self._view(), value, over, ax)
+
+    def _sentence(self) -> str:
+        return counted_outcomes(self._view().table)
+
+    def _repr_html_(self) -> str:
+        from ..tables import sentence_html
+
+        return sentence_html(self._sentence()) + self.summary()._repr_html_()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The table of runs for polars, DuckDB and whoever else reads Arrow streams."""
+        return self._arrow().__arrow_c_stream__(requested_schema)
+
+    @abc.abstractmethod
+    def _arrow(self) -> Any: ...
