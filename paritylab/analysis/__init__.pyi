@@ -48,6 +48,7 @@ from .fourier.spectrum import (
     Spectrum as Spectrum,
     spectrum as spectrum,
     table_of as table_of,
+    values_of as values_of,
 )
 from .fourier.transform import (
     coefficients as coefficients,

@@ -5,6 +5,7 @@ import math
 from typing import Literal, NamedTuple
 
 from ..demands import check_number, check_whole
+from ..tables import html_table, sentence_html
 from ..targets.parity import check_size
 
 Side = Literal["at least", "at most"]
@@ -62,6 +63,14 @@ class Bound:
         if name not in values:
             raise ValueError(f"This bound has no part {name!r}; it has {', '.join(values) or 'none'}.")
         return values[name]
+
+    def _repr_html_(self) -> str:
+        premises = [["holds" if each.holds else "FAILS", each.statement] for each in self.assumptions]
+        parts = [[part.name, number(part.value)] for part in self.parts]
+        tables = (html_table(premises, ["assumption", ""]) if premises else "") + (
+            html_table(parts, ["part", "value"]) if parts else ""
+        )
+        return "".join(map(sentence_html, str(self).splitlines())) + tables
 
     def __str__(self) -> str:
         failed = [assumption.statement for assumption in self.assumptions if not assumption.holds]

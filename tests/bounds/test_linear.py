@@ -124,3 +124,12 @@ def test_a_bound_that_does_not_apply_says_so_and_allows_everything():
     bound = bounds.fixed_features_theorem(20, 3, features=1, norm=0.1)
     assert not bound.applies and bound.allows(-1)
     assert "It does not apply here: k <= n/16, here 3 <= 1.25 fails." in str(bound)
+
+
+def test_a_notebook_shows_the_sentence_and_every_assumption():
+    made = lambda n: bounds.Bound(
+        0.25, "at least", "No <such> thing.", "nowhere", (bounds.Assumption("k <= n", n > 3),), (bounds.Part("q", 2.0),)
+    )
+    applies, fails = made(5)._repr_html_(), made(2)._repr_html_()
+    assert "holds" in applies and "FAILS" not in applies and "k &lt;= n" in applies
+    assert "FAILS" in fails and "It does not apply here" in fails and "&lt;such&gt;" in fails and ">q<" in fails

@@ -24,7 +24,7 @@ MOST = 5000
 """The general route holds a matrix of (n + 1)**2 numbers: 200 MB here."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SymmetricSpectrum(ByLevel):
     """The Fourier coefficients of a symmetric function, by the size of the subset."""
 

@@ -4,17 +4,26 @@ For E[x_i] = mu_i the characters are products of phi_i(x) = (x_i - mu_i) / sigma
 orthonormal; with mu = 0 they are the parities. Everything else follows from the coefficients.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int, Num
 
 from ...cube import LARGEST_ENUMERATION, cube
-from ...demands import check_kind, echo
+from ...demands import check_kind, check_whole, echo
+from ...networks.base import outputs
+from ...tables import html_table, sentence_html
 from ...targets import AbstractTarget
 from .transform import coefficients, coordinates_of, kronecker
+
+MOST_CALLS = 16
+"""The n up to which a function that JAX cannot trace is called on every point."""
+SHOWN = 8
+"""Subsets and levels that a notebook shows."""
 
 Mean = int | float | Float[np.ndarray, " n"]
 """E[x_i] of all coordinates, or of each."""
@@ -33,18 +42,61 @@ def table_of(target: AbstractTarget) -> Int[np.ndarray, " points"]:
             f"{2.0 ** (target.n - 30):.3g} GiB. For a symmetric function use `symmetric_spectrum`, for the large "
             "coefficients of any other `heavy_coefficients`."
         )
-    low = min(target.n, 16)
+    return _on_cube(jax.jit(jax.vmap(target)), target.n).astype(np.int8)
+
+
+def values_of(function: Callable[[Any], Any], n: int) -> Float[np.ndarray, " points"]:
+    """The values of a function of one point, such as a trained network, in the order of the cube.
+
+    JAX evaluates many points at once; a function that it cannot trace is called on each.
+
+    >>> values_of(lambda x: 1 if x[0] > 0 else -1, 2)
+    array([ 1., -1.,  1., -1.])
+    """
+    check_whole("n", n, 0, LARGEST_ENUMERATION)
+    try:
+        value = jax.eval_shape(function, jax.ShapeDtypeStruct((n,), jnp.float32))
+    except jax.errors.JAXTypeError:
+        if n > MOST_CALLS:
+            raise ValueError(
+                f"A function that JAX cannot trace is called 2**n times, so n is at most {MOST_CALLS}, got n={n}. "
+                "Write it with jax.numpy, or give its values as an array."
+            ) from None
+        found = np.array([function(point) for point in np.asarray(cube(n))], float)
+        shape = found.shape[1:]
+    else:
+        if shape := getattr(value, "shape", ()):
+            raise ValueError(f"A function on the cube gives one number for a point, got an array of shape {shape}.")
+        found = np.asarray(_on_cube(jax.jit(lambda x: outputs(function, x)), n), float)
+    if shape:
+        raise ValueError(f"A function on the cube gives one number for a point, got an array of shape {shape}.")
+    return found
+
+
+def _on_cube(function: Callable[[Any], Any], n: int) -> np.ndarray:
+    """The values of a function of many points, on the cube part by part."""
+    low = min(n, 16)
     head = np.asarray(cube(low))
-    label = jax.jit(jax.vmap(target))
-    parts = [
-        np.asarray(label(np.concatenate([head, np.broadcast_to(tail, (len(head), len(tail)))], axis=1)))
-        for tail in np.asarray(cube(target.n - low))
-    ]
-    return np.concatenate(parts).astype(np.int8)
+    with jax.default_matmul_precision("highest"):
+        parts = [
+            np.asarray(function(np.concatenate([head, np.broadcast_to(tail, (len(head), len(tail)))], axis=1)))
+            for tail in np.asarray(cube(n - low))
+        ]
+    return np.concatenate(parts)
 
 
 class ByLevel:
     """What follows from the `weight` of each level alone."""
+
+    def _repr_html_(self: Any) -> str:
+        """The levels with the most weight."""
+        most = np.sort(np.argsort(-self.weight, kind="stable")[:SHOWN])
+        rows = [[str(level), f"{self.weight[level]:.4g}"] for level in most if self.weight[level] > 0]
+        return sentence_html(repr(self)) + html_table(rows, ["level", "weight"])
+
+    def __repr__(self: Any) -> str:
+        total = float(np.sum(self.weight))
+        return f"{type(self).__name__}(n={self.n}, weight {total:.4g}, total influence {self.total_influence:.4g})"
 
     @property
     def total_influence(self: Any) -> float:
@@ -62,7 +114,7 @@ class ByLevel:
         return float(self.weight @ np.power(float(rho), np.arange(self.n + 1)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Spectrum(ByLevel):
     """The Fourier coefficients of one function, entry S of the subset with bit mask S."""
 
@@ -115,6 +167,10 @@ class Spectrum(ByLevel):
         order = np.argsort(-np.abs(self.coefficients), kind="stable")[:count]
         return [(subset_of(int(place)), float(self.coefficients[place])) for place in order]
 
+    def _repr_html_(self) -> str:
+        rows = [[str(subset), f"{size:.4g}"] for subset, size in self.heaviest(SHOWN) if size != 0]
+        return super()._repr_html_() + html_table(rows, ["subset", "coefficient"])
+
 
 def subset_of(mask: int) -> tuple[int, ...]:
     """The coordinates whose bits are 1.
@@ -123,6 +179,21 @@ def subset_of(mask: int) -> tuple[int, ...]:
     (0, 2)
     """
     return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
+
+
+def _table(function: Any, n: int | None) -> np.ndarray:
+    """The values of whatever `spectrum` takes."""
+    if callable(function) and not isinstance(function, AbstractTarget):
+        if n is None:
+            raise TypeError(f"A function does not tell its number of coordinates, got {echo(function)}. Give n=.")
+        return values_of(function, n)
+    check_kind(
+        "function", function, (AbstractTarget, np.ndarray), "a target, an array of its 2**n values, or a function"
+    )
+    table = table_of(function) if isinstance(function, AbstractTarget) else function
+    if n is not None and coordinates_of(table) != n:
+        raise ValueError(f"This function has {coordinates_of(table)} coordinates, got n={n}. Leave n out.")
+    return table
 
 
 def means_of(mean: Mean, n: int) -> Float[np.ndarray, " {n}"]:
@@ -135,16 +206,25 @@ def means_of(mean: Mean, n: int) -> Float[np.ndarray, " {n}"]:
     return means
 
 
-def spectrum(function: AbstractTarget | Num[np.ndarray, " points"], mean: Mean = 0.0) -> Spectrum:
-    """The coefficients of a target, or of a table of its values, under independent coordinates with these means.
+def spectrum(
+    function: AbstractTarget | Num[np.ndarray, " points"] | Callable[[Any], Any],
+    mean: Mean = 0.0,
+    *,
+    n: int | None = None,
+) -> Spectrum:
+    """The coefficients of a function on the cube, under independent coordinates with these means.
+
+    The function is a target; or an array of its values in the order of the cube; or, with `n`, any function of one
+    point: one written in Python, or a trained network such as `runs.network(0)`.
 
     >>> from paritylab import Parity
     >>> biased = spectrum(Parity(3, (0, 2)), mean=0.5)  # x = mu + sigma phi
     >>> [(subset, round(size, 4)) for subset, size in biased.heaviest(1)]
     [((0, 2), 0.75)]
+    >>> spectrum(lambda x: max(x[0], x[1]), n=3).heaviest(4)
+    [((), 0.5), ((0,), 0.5), ((1,), 0.5), ((0, 1), -0.5)]
     """
-    check_kind("function", function, (AbstractTarget, np.ndarray), "a target, or an array of its 2**n values")
-    table = table_of(function) if isinstance(function, AbstractTarget) else function
+    table = _table(function, n)
     if not np.all(np.isfinite(table)):
         raise ValueError("A spectrum needs finite values, got some that are not. Leave out what diverged.")
     means = means_of(mean, coordinates_of(table))

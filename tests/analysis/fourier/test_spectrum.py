@@ -229,3 +229,38 @@ def test_turns_give_what_butterflies_give(functions, n):
         for matrices in (None, jnp.asarray(factors)):
             turned, plain = (_transform(jnp.asarray(table), matrices, turning) for turning in (True, False))
             np.testing.assert_allclose(turned, plain, rtol=1e-10, atol=1e-10)
+
+
+def test_a_function_of_ones_own_has_the_spectrum_of_its_table():
+    """Traced by JAX or called on every point, on a target and on a network."""
+    target = pl.majority(5)
+    expected = spectrum(target)
+    traced, plain = lambda x: jnp.sign(jnp.sum(x)), lambda x: 1 if sum(float(each) for each in x) > 0 else -1
+    for function in (traced, plain):
+        np.testing.assert_allclose(spectrum(function, n=5).coefficients, expected.coefficients, atol=1e-7)
+    biased = spectrum(target, 0.3)
+    np.testing.assert_allclose(spectrum(traced, 0.3, n=5).coefficients, biased.coefficients, atol=1e-6)
+    parity = pl.networks.realize(pl.MLP(4), pl.Parity(17, (0, 3, 16)))  # more points than are evaluated together
+    ((subset, size),) = spectrum(parity, n=17).heaviest(1)
+    assert subset == (0, 3, 16) and size == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda: spectrum(lambda x: x[0]), TypeError, "does not tell its number of coordinates.*Give n="),
+        (lambda: spectrum(lambda x: x, n=3), ValueError, r"one number for a point, got an array of shape \(3,\)"),
+        (lambda: spectrum(lambda x: [float(x[0])], n=3), ValueError, r"got an array of shape \(1,\)"),
+        (lambda: spectrum(lambda x: float(x[0]), n=17), ValueError, "n is at most 16, got n=17"),
+        (lambda: spectrum(pl.majority(3), n=4), ValueError, "has 3 coordinates, got n=4"),
+    ],
+)
+def test_what_is_no_function_of_a_point_is_said_in_a_sentence(call, error, sentence):
+    with pytest.raises(error, match=sentence):
+        call()
+
+
+def test_a_spectrum_is_shown_by_its_largest_parts():
+    page = spectrum(pl.Parity(4, (1, 3)))._repr_html_()
+    assert "Spectrum(n=4, weight 1, total influence 2)" in page and "(1, 3)" in page and "(0,)" not in page
+    assert repr(pl.analysis.symmetric_spectrum(pl.majority(3))).startswith("SymmetricSpectrum(n=3, weight 1")
