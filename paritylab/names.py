@@ -7,11 +7,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from .cube import root_key
+from .cube import ENCODINGS, root_key
 from .demands import echo
-from .distributions import Product, RandomProduct, RandomTask, Uniform
-from .distributions.random import with_noise
-from .registry import NETWORKS, TARGETS, TRAIN_DEFAULTS, find, load
+from .distributions import RandomProduct, RandomTask
+from .distributions.random import Inputs, RandomTaskOn
+from .registry import NETWORKS, TARGETS, TRAIN_DEFAULTS, find, load, nearest
 from .targets import AbstractTarget
 from .training.call import plan
 from .training.named import make_network
@@ -32,11 +32,10 @@ def plan_from_names(
         raise ValueError(f"--noise is a probability between 0 and 1, got {names['noise']}.")
     if isinstance(seeds, int) and seeds < 1:
         raise ValueError(f"--seeds takes a number of seeds of at least 1, got {seeds}.")
-    if not -1 <= names["mean"] <= 1:
-        raise ValueError(f"--mean is that of every coordinate, between -1 and 1, got {names['mean']}.")
-    made_of = ("target", "n", "k", "support", "noise", "mean", "network", "width", "init")  # the task and the network
+    made_of = ("target", "n", "k", "support", *INPUTS, "network", "width", "init")  # the task and the network
+    inputs = _inputs(names)
     made = plan(
-        _made(make_task, names["target"], names["n"], k, _plain(support), names["noise"], names["mean"]),
+        _made(make_task, names["target"], names["n"], k, _plain(support), inputs),
         _made(make_network, names["network"], k, _plain(names["width"]), names["init"]),
         labels={name: str(value) if isinstance(value, list) else value for name, value in (labels or {}).items()},
         records=records or Recording(),
@@ -80,19 +79,38 @@ def check_kinds(names: Mapping[str, Any]) -> None:
             raise ValueError(f"`{name}` is {word}{lists}, got {echo(value)}.")
 
 
-def make_task(target: str, n: int, k: int, support: list[int] | None, noise: float, mean: float = 0.0) -> Task:
-    """The distribution of a target's name, uniform at mean 0; a random target is a function of the run's key."""
+INPUTS = ("mean", "share", "encoding", "noise")
+
+
+def _inputs(names: Mapping[str, Any]) -> Inputs:
+    """On which inputs the target is learned."""
+    if not 0 <= names["share"] <= 1:
+        raise ValueError(f"--share is a fraction of the examples between 0 and 1, got {names['share']}.")
+    if not -1 <= names["mean"] <= 1:
+        raise ValueError(f"--mean is that of every coordinate, between -1 and 1, got {names['mean']}.")
+    if names["share"] != 1 and names["mean"] == 0:
+        raise ValueError(f"--share is that of the examples with another mean, got {names['share']} and no --mean.")
+    if names["encoding"] not in ENCODINGS:
+        raise ValueError(nearest("encoding", names["encoding"], ENCODINGS))
+    return Inputs(*(names[name] for name in INPUTS))
+
+
+def make_task(target: str, n: int, k: int, support: list[int] | None, inputs: Inputs) -> Task:
+    """The distribution of a target's name; a random target is a function of the run's key."""
     row = find("target", target, TARGETS)
     if support is not None and not row.by_support:
         with_support = ", ".join(name for name, each in TARGETS.items() if each.by_support)
         raise ValueError(f"--support goes with the target {with_support}, got {echo(target)}.")
     if row.has("key") and support is None:
-        sizes = tuple({"n": n, "k": k}[each] for each in row.takes.split()[:-1])
-        drawn = RandomProduct(row.load(), sizes, noise, mean) if mean else RandomTask(row.load(), sizes, noise)
+        arguments = tuple({"n": n, "k": k}[each] for each in row.takes.split()[:-1])
+        drawn: Any = RandomTaskOn(row.load(), arguments, inputs)
+        if inputs == Inputs(noise=inputs.noise):
+            drawn = RandomTask(row.load(), arguments, inputs.noise)
+        elif inputs == Inputs(mean=inputs.mean, noise=inputs.noise):
+            drawn = RandomProduct(row.load(), arguments, inputs.noise, inputs.mean)
         _check_draw(drawn)
         return drawn
-    made = make_target(target, n, k, support)
-    return with_noise(Product(made, mean) if mean else Uniform(made), noise)
+    return inputs.task(make_target(target, n, k, support))
 
 
 def make_target(target: str, n: int, k: int, support: Sequence[int] | None = None, seed: int = 0) -> AbstractTarget:
@@ -106,6 +124,6 @@ def make_target(target: str, n: int, k: int, support: Sequence[int] | None = Non
 
 
 @once_for_a_shape
-def _check_draw(task: RandomTask) -> None:
+def _check_draw(task: RandomTask | RandomTaskOn) -> None:
     """Raises early on bad sizes, outside of any tracing."""
     task(root_key(0))

@@ -130,10 +130,16 @@ def plan_of(said: "SweepFile", made: "Sweep", store: Path) -> dict[str, Any]:
         missing = len(work) if kept is None else len(work.missing(kept))
         own = [job for job in jobs if job.work is work]
         at_most = work.seconds(platform) * missing / len(work)
-        shapes.append({"shape": work.what, "runs": len(work), "missing": missing, "jobs": len(own), "seconds": at_most})
-    total = sum(shape["seconds"] for shape in shapes) / len(set(at))
+        needed = math.ceil(len(own) * missing / len(work))
+        # Each worker compiles a shape when it is first given a job of it.
+        compiling = work.compile_seconds(platform) * min(needed, len(at))
+        shape = {"shape": work.what, "runs": len(work), "missing": missing, "jobs": len(own)}
+        shapes.append({**shape, "seconds": at_most, "compile_seconds": compiling})
+    first = sum(shape["compile_seconds"] for shape in shapes) / len(at)
+    total = sum(shape["seconds"] for shape in shapes) / len(set(at)) + first
     runs, missing = len(made), sum(shape["missing"] for shape in shapes)
-    return {"runs": runs, "missing": missing, "jobs": len(jobs), "workers": len(at), "seconds": total, "shapes": shapes}
+    about = {"runs": runs, "missing": missing, "jobs": len(jobs), "workers": len(at)}
+    return {**about, "seconds": total, "compile_seconds": first, "shapes": shapes}
 
 
 def plan_of_calls(said: "SweepFile") -> dict[str, Any]:
@@ -165,7 +171,8 @@ def print_plan(plan: dict[str, Any], as_json: bool) -> None:
     table(rows, ["compiled shape", "runs", "missing", "jobs", "at most, on one worker"])
     typer.echo(
         f"{plan['runs']} runs, {plan['missing']} of them missing, in {plan['jobs']} jobs and {len(rows)} shapes; "
-        f"{plan['workers']} workers need {estimate(plan['seconds'])} if no run ends before its last step."
+        f"{plan['workers']} workers need {estimate(plan['seconds'])} if no run ends before its last step, "
+        f"{estimate(plan['compile_seconds'])} of it for compiling what was not compiled before."
     )
 
 

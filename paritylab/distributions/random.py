@@ -5,11 +5,12 @@ from collections.abc import Callable
 
 from jaxtyping import PRNGKeyArray
 
+from ..cube import Encoding
 from ..demands import check_function, check_number
 from ..targets import AbstractTarget
 from .base import AbstractDistribution
 from .inputs import Product, Uniform
-from .wrappers import FlippedLabels
+from .wrappers import Encoded, FlippedLabels, Mixture
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +55,50 @@ class RandomProduct(RandomTask):
 
     def __call__(self, key: PRNGKeyArray) -> AbstractDistribution:
         return with_noise(Product(self.target(*self.arguments, key=key), self.mean), self.noise)
+
+
+@dataclasses.dataclass(frozen=True)
+class Inputs:
+    """The inputs of a task in a few words, as the command line and sweep files say them.
+
+    A `share` of the examples has independent coordinates of this mean, the others are uniform.
+
+    >>> from paritylab import Parity
+    >>> Inputs(mean=0.5, share=0.25).task(Parity(3, (0, 1))).weights.tolist()
+    [0.75, 0.25]
+    """
+
+    mean: float = 0.0
+    share: float = 1.0
+    encoding: Encoding = "signs"
+    noise: float = 0.0
+    """The probability of a flipped label in training."""
+
+    def __post_init__(self) -> None:
+        check_number("mean", self.mean, -1, 1)
+        check_number("share", self.share, 0, 1)
+        check_number("noise", self.noise, 0, 1)
+
+    def task(self, target: AbstractTarget) -> AbstractDistribution:
+        """The distribution of a target on such inputs."""
+        base: AbstractDistribution = Uniform(target)
+        if self.mean != 0 and self.share > 0:
+            biased = Product(target, self.mean)
+            base = biased if self.share == 1 else Mixture([base, biased], [1 - self.share, self.share])
+        noisy = with_noise(base, self.noise)
+        return noisy if self.encoding == "signs" else Encoded(noisy, self.encoding)
+
+
+@dataclasses.dataclass(frozen=True)
+class RandomTaskOn:
+    """A random target per run, on such inputs."""
+
+    target: Callable[..., AbstractTarget]
+    arguments: tuple[int, ...]
+    inputs: Inputs
+
+    def __call__(self, key: PRNGKeyArray) -> AbstractDistribution:
+        return self.inputs.task(self.target(*self.arguments, key=key))
 
 
 def with_noise(task: AbstractDistribution, noise: float) -> AbstractDistribution:

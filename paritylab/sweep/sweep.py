@@ -2,10 +2,12 @@
 
 import dataclasses
 import functools
+import itertools
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,10 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from jaxtyping import Int
 
-from ..demands import check_kind, check_whole, echo
+from ..brief import brief
+from ..demands import check_function, check_kind, check_whole, echo
 from ..interruptions import hears_once
 from ..progress import SweepStatus, sweep_bar
 from ..tables import Summary, html_table, sentence_html, shown
+from ..training.checks import check_column_names
 from ..training.plans import Plan
 from ..training.summaries import RESULT_COLUMNS
 from ..training.views import View, Viewed
@@ -122,6 +126,24 @@ class Sweep:
                 "A store keeps no networks, got a plan with keep=True. Record what you need of them (`Weights`, or a "
                 "record of your own), or train with `train`."
             )
+
+    @classmethod
+    def over(cls, make: Callable[..., Plan | Call], /, **axes: Iterable[Any]) -> "Sweep":
+        """The plan or call of every combination of the axes' values, which are columns of its runs.
+
+        >>> import paritylab as pl
+        >>> task = pl.Uniform(pl.Parity(10, (0, 1)))
+        >>> make = lambda width, batch: pl.plan(task, pl.MLP(width), batch=batch, seeds=3)
+        >>> sweep = pl.Sweep.over(make, width=[10, 20], batch=[8, 32])
+        >>> len(sweep), sweep.parts[1].columns["batch"].tolist()
+        (12, [32, 32, 32])
+        """
+        check_function("make", make, "lambda width, batch: plan(task, MLP(width), batch=batch)")
+        values = {name: [*each] for name, each in axes.items()}
+        if empty := [name for name, each in values.items() if not each]:
+            raise ValueError(f"An axis has at least one value, got {empty[0]}=[].")
+        points = (dict(zip(values, point, strict=True)) for point in itertools.product(*values.values()))
+        return cls(_labelled(make(**point), point) for point in points)
 
     @functools.cached_property
     def works(self) -> list[AbstractWorkload]:
@@ -260,6 +282,17 @@ def _own_columns(table: pa.Table) -> pa.Table:
     """Columns of other sweeps in the same store are of no concern here. Runs of which none learned have their times."""
     ended = "outcome" in table.column_names and table.column("outcome").null_count < max(1, len(table))
     return without_empty(table, RESULT_COLUMNS if ended else ())
+
+
+def _labelled(part: Any, point: Mapping[str, Any]) -> Any:
+    """A part with the values of its axes as columns, before its own."""
+    if not isinstance(part, Plan):
+        return part  # the arguments of a call are columns; and what is no part is said where it is taken in
+    plain = (bool, int, float, str)
+    shown_as = {name: value if isinstance(value, plain) else brief(value) for name, value in point.items()}
+    labels = {name: np.full(len(part), value) for name, value in shown_as.items() if name not in part.columns}
+    check_column_names({name: value for name, value in shown_as.items() if name in labels}, decays=False)
+    return dataclasses.replace(part, columns={**labels, **part.columns})
 
 
 def _cells_of(table: pd.DataFrame) -> tuple[list[list[str]], list[str]]:

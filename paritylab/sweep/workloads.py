@@ -31,6 +31,8 @@ JOB_SECONDS = 30
 """About how long a job should take at most if every run takes all its steps; a full device comes first."""
 BYTES_PER_SECOND = {"cpu": 1.5e10, "gpu": 3e12}
 """What one core or one GPU writes in training, within a factor of two for all shapes that were measured."""
+COMPILE_SECONDS = {"cpu": 5.0, "gpu": 5.0}
+"""Of a shape: 4 to 5 s of one core for networks of two layers, 10 s for a Transformer. The same is assumed for GPUs."""
 
 
 OF_THE_STORE = ("run", "job", "device", "worker")
@@ -80,6 +82,10 @@ class AbstractWorkload(abc.ABC):
     @abc.abstractmethod
     def seconds(self, platform: str) -> float:
         """How long all runs take at the most on one core or one GPU, roughly; NaN if nothing is known."""
+
+    def compile_seconds(self, platform: str) -> float:
+        """How long a worker that has not compiled the shape before needs for that, roughly."""
+        return 0.0
 
     @abc.abstractmethod
     def configuration(self) -> list[Any]:
@@ -167,6 +173,9 @@ class TrainingWorkload(AbstractWorkload):
     def seconds(self, platform: str) -> float:
         steps = sum(self.plan.cells[cell].steps for cell in self.plan.cell.tolist())
         return steps * self.plan.size(platform).step_bytes / BYTES_PER_SECOND[platform]
+
+    def compile_seconds(self, platform: str) -> float:
+        return COMPILE_SECONDS[platform]
 
     def configuration(self) -> list[Any]:
         return [*canonical_each(self.plan.cells)]

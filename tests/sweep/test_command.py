@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from paritylab.cli import app
 from paritylab.sweep import Store
+from paritylab.sweep.workloads import COMPILE_SECONDS
 
 SMALL = {"seeds": 3, "rates": [0.1, 0.3], "runs_per_job": 6, "steps": 200}
 
@@ -37,6 +38,10 @@ def test_a_dry_run_says_what_would_be_done_and_touches_nothing(tmp_path):
     plan = json.loads(run(file, "--store", store, "--dry-run", "--json").stdout)
     assert (plan["runs"], plan["missing"], plan["jobs"], len(plan["shapes"])) == (48, 48, 8, 2)
     assert 0 < plan["seconds"] < 60
+    # Each of the two shapes has four jobs, and a worker that is given one of them compiles it.
+    each = min(4, plan["workers"]) / plan["workers"]
+    assert plan["compile_seconds"] == pytest.approx(2 * COMPILE_SECONDS["cpu"] * each)
+    assert plan["seconds"] > plan["compile_seconds"] and "for compiling what was not compiled before." in said.stdout
 
 
 @pytest.mark.parametrize(

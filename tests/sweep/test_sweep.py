@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paritylab as pl
+from paritylab.brief import brief
 from paritylab.documents import publish
 from paritylab.progress import SweepStatus, sweep_bar
 from paritylab.sweep import Call, LocalPool, Store, Sweep, SweepFailed
@@ -377,3 +378,22 @@ def test_a_sweep_whose_shards_all_turn_out_unreadable_says_that_no_job_failed(tm
         sweep.run(store, executor=executor)
     assert str(tmp_path / "store" / "aside") in str(error.value) and "failures" not in str(error.value)
     assert len(heard) >= 2
+
+
+def test_a_grid_over_any_arguments_is_made_of_a_function_of_them():
+    task = pl.Uniform(pl.Parity(8, (0, 1)))
+    make = lambda width, batch: pl.plan(task, pl.MLP(width), batch=batch, rate=[0.1, 1.0], seeds=2, steps=10)
+    sweep = Sweep.over(make, width=[4, 8], batch=range(1, 3))
+    labels = [(part.columns["width"][0], part.columns["batch"][0]) for part in sweep.parts]
+    assert labels == [(4, 1), (4, 2), (8, 1), (8, 2)] and len(sweep) == 16
+    assert [*sweep.parts[0].columns] == ["width", "batch", "rate", "seed"]
+    functions = Sweep.over(lambda loss: pl.plan(task, pl.MLP(4), loss=loss, seeds=1, steps=10), loss=[pl.Hinge()])
+    assert functions.parts[0].columns["loss"].tolist() == [brief(pl.Hinge())]
+    calls = Sweep.over(lambda n: Call(jobs.square, {"x": n}), n=[1, 2])
+    assert len(calls) == 2
+    with pytest.raises(ValueError, match=r"An axis has at least one value, got width=\[\]"):
+        Sweep.over(make, width=[], batch=[1])
+    with pytest.raises(ValueError, match="A column 'error' is in every table"):
+        Sweep.over(lambda error: pl.plan(task, pl.MLP(4), seeds=1, steps=10), error=[1])
+    with pytest.raises(TypeError, match="A sweep is made of plans and calls"):
+        Sweep.over(lambda n: n, n=[1])
