@@ -45,6 +45,10 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/paritylab bench
 
+# The site, in out/docs/html. Warnings are errors; nothing is fetched once all is installed.
+docs: $(VENV)/.docs
+	$(BIN)/python docs/site/build.py out/docs
+
 $(VENV)/.python:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
@@ -57,9 +61,13 @@ $(VENV)/.dev: pyproject.toml $(PINS) | $(VENV)/.python
 	$(INSTALL) '.[dev,cluster]'
 	touch $@ $(VENV)/.core
 
+$(VENV)/.docs: pyproject.toml $(PINS) | $(VENV)/.python
+	$(INSTALL) '.[docs]'
+	touch $@ $(VENV)/.core
+
 $(VENV)/.bench: pyproject.toml $(PINS) | $(VENV)/.python
-	$(INSTALL) '.[dev,cluster,browser,bench]'
-	touch $@ $(VENV)/.dev $(VENV)/.core
+	$(INSTALL) '.[dev,cluster,browser,bench,docs]'
+	touch $@ $(VENV)/.dev $(VENV)/.docs $(VENV)/.core
 
 clean:
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache

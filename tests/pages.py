@@ -15,6 +15,8 @@ FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*(.*?)\s*")
 OUTPUT = "text"
 """The language of a block that shows what the block before it prints."""
 KINDS = ("python", "sh", "toml", OUTPUT)
+DIRECTIVE = re.compile(r"\{[\w:-]+\}.*")
+"""What the site alone makes something of: contents, and the cells of notebooks, which its build runs."""
 
 
 class Block(NamedTuple):
@@ -155,6 +157,10 @@ SMALLER = (
         'SETTINGS = {"quick": Settings(seeds=12), "paper": Settings(seeds=100)}',
         'SETTINGS = {"quick": Settings(seeds=8), "paper": Settings(seeds=12)}',
     ),
+    Change("docs/looking.md", "rate=[0.1, 1.0],", "rate=[1.0],"),
+    Change("docs/looking.md", "batch=[16, 64],", "batch=[16, 64], lanes=4, validation=1024,"),
+    Change("docs/looking.md", "seeds=10,", "seeds=2,"),
+    Change("docs/looking.md", "steps=5_000,", "steps=500,"),
     Change("examples/parities.toml", "steps = 20_000", "steps = 200"),
     Change("examples/parities.toml", "seeds = 25", "seeds = 2"),
     Change("examples/parities.toml", "k = [2, 3, 4]", "k = [2, 4]"),

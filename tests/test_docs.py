@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 import typer
-from pages import KINDS, OUTPUT, PAGES, ROOT, anchors_of, blocks_of, links_of, prose_of, read, spans_of
+from pages import DIRECTIVE, KINDS, OUTPUT, PAGES, ROOT, anchors_of, blocks_of, links_of, prose_of, read, spans_of
 
 import paritylab
 from paritylab.cli import app
@@ -84,7 +84,7 @@ def test_every_block_says_what_it_is(page):
     before = None
     for block in blocks_of(read(page)):
         place = f"{page}:{block.line}"
-        assert block.language in KINDS, f"{place} is a block of {block.language!r}; mark it as one of {KINDS}"
+        assert block.language in KINDS or DIRECTIVE.fullmatch(block.language), f"{place} is a block of {block.language!r}; mark it as one of {KINDS}"
         assert block.language != OUTPUT or before in ("python", "sh"), f"{place} shows an output below no command"
         before = block.language
 
