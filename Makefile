@@ -47,7 +47,7 @@ bench: $(VENV)/.bench
 
 # The site, in out/docs/html. Warnings are errors; nothing is fetched once all is installed.
 docs: $(VENV)/.docs
-	$(BIN)/python docs/site/build.py out/docs
+	$(BIN)/python docs/site/make_site.py out/docs
 
 $(VENV)/.python:
 	$(PYTHON) -m venv $(VENV)

@@ -84,7 +84,9 @@ def test_every_block_says_what_it_is(page):
     before = None
     for block in blocks_of(read(page)):
         place = f"{page}:{block.line}"
-        assert block.language in KINDS or DIRECTIVE.fullmatch(block.language), f"{place} is a block of {block.language!r}; mark it as one of {KINDS}"
+        assert block.language in KINDS or DIRECTIVE.fullmatch(block.language), (
+            f"{place} is a block of {block.language!r}; mark it as one of {KINDS}"
+        )
         assert block.language != OUTPUT or before in ("python", "sh"), f"{place} shows an output below no command"
         before = block.language
 

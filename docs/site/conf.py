@@ -1,4 +1,4 @@
-"""Sphinx's configuration. It stands in the folder of staged pages (`build.py`)."""
+"""Sphinx's configuration. It stands in the folder of staged pages (`make_site.py`)."""
 
 import importlib
 from pathlib import Path
@@ -13,7 +13,7 @@ copyright = author
 extensions = ["myst_nb", "sphinx.ext.mathjax"]
 exclude_patterns = ["files"]
 
-myst_enable_extensions = ["dollarmath", "deflist"]
+myst_enable_extensions = ["dollarmath", "deflist", "html_image"]
 myst_heading_anchors = 4
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(Path(__file__).parents[1] / "executed")
@@ -26,6 +26,7 @@ mathjax_path = MATHJAX.name
 mathjax3_config = {"options": {"enableMenu": False}}
 
 python_maximum_signature_line_length = 88
+toc_object_entries_show_parents = "hide"
 html_theme = "sphinx_book_theme"
 html_title = "paritylab"
 html_static_path = ["static", str(MATHJAX)]
@@ -34,6 +35,7 @@ html_copy_source = False
 html_show_sphinx = False
 html_theme_options = {
     "show_toc_level": 2,
+    "navbar_persistent": [],
     "home_page_in_toc": True,
     "use_download_button": False,
     "use_fullscreen_button": False,

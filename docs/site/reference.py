@@ -55,7 +55,8 @@ def _contents() -> str:
     pages = "\n".join(ROOMS)
     return (
         "# Reference\n\nThe rooms of the package stand in the order in which data moves; each has a page.\n\n"
-        f"| room | |\n|---|---|\n{rooms}\n\n## At the front door\n\n`import paritylab as pl` offers these by themselves:\n\n"
+        f"| room | |\n|---|---|\n{rooms}\n\n"
+        "## At the front door\n\n`import paritylab as pl` offers these by themselves:\n\n"
         f"| name | |\n|---|---|\n" + "\n".join(rows) + f"\n\n```{{toctree}}\n:hidden:\n\n{pages}\n```\n"
     )
 
@@ -78,7 +79,9 @@ def _entry(module: ModuleType, room: str, name: str) -> str:
         return _directive(6, kind, full, text or "")
     if isinstance(definition, ast.FunctionDef):
         return _directive(6, "py:function", _signature(full, definition), _text(inspect.getdoc(value)))
-    return _directive(6, "py:class", _signature(full, _maker(definition, value)), _text(inspect.getdoc(value)) + _members(definition))
+    return _directive(
+        6, "py:class", _signature(full, _maker(definition, value)), _text(inspect.getdoc(value)) + _members(definition)
+    )
 
 
 def _definition(value: Any) -> Definition | None:

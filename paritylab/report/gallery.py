@@ -4,7 +4,9 @@ Each exhibit is a folder with its figures, `experiment.json` (settings, claims, 
 `runs.parquet`, the table behind the figures, from which the claims can be judged again.
 """
 
+import html
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,7 @@ def write_gallery(out: Path, gallery: Path) -> Path:
     for about in exhibits(gallery):
         _judge_again(about, gallery)
     page = gallery / "index.md"
-    write_whole(page, _page([_exhibit(about) for about in exhibits(gallery)]))
+    write_whole(page, _page(exhibits(gallery)))
     return page
 
 
@@ -148,19 +150,50 @@ def _exhibit(about: dict[str, Any]) -> str:
     )
 
 
-def _page(shown_exhibits: list[str]) -> str:
+def _page(abouts: list[dict[str, Any]]) -> str:
     papers = "\n".join(f"- {short}: {title}" for short, title in PAPERS.items())
     rows = [columns(each) for each in status()]
     lines = "\n".join(f"| {' | '.join(map(_cell, row.values()))} |" for row in rows)
     return (
         "# Gallery\n\nExperiments at the papers' own size. Each has its table beside it "
         "(`runs.parquet`), from which a test judges its claims again. "
-        "Seconds of work are those of all workers together, several of which share a GPU.\n\n"
-        f"{papers}\n\n"
-        "What was run (`paritylab list --status`): the larger scale of the two at which each experiment was run, what "
-        "came of its claims there (hold, fail, open), and what that scale cuts against the paper.\n\n"
-        f"| {' | '.join(STATUS)} |\n|{'---|' * len(STATUS)}\n{lines}\n\n" + "\n".join(shown_exhibits)
+        f"Here are {len(abouts)} experiments with {_tally(abouts)}.\n\n"
+        f"{papers}\n\n## Contents\n\n{_contents(abouts)}\n\n"
+        + "\n".join(map(_exhibit, abouts))
+        + "\n## What was run at which scale\n\n"
+        "As `paritylab list --status` prints it: the larger scale of the two at which each experiment was run, what "
+        "came of its claims there (hold, fail, open), and what that scale cuts against the paper. Seconds of work are "
+        "those of all workers together, several of which share a GPU.\n\n"
+        f"| {' | '.join(STATUS)} |\n|{'---|' * len(STATUS)}\n{lines}\n"
     )
+
+
+def _tally(abouts: list[dict[str, Any]]) -> str:
+    """How many claims there are, and what came of them."""
+    verdicts = [claim["verdict"] for about in abouts for claim in about["claims"]]
+    count = lambda word: f"{verdicts.count(word):,}"
+    return (
+        f"{len(verdicts):,} claims: {count('holds')} hold, {count('fails')} fail, {count('inconclusive')} are undecided"
+    )
+
+
+def _contents(abouts: list[dict[str, Any]]) -> str:
+    """A line for each experiment: its first figure, small, and what came of its claims."""
+    lines = []
+    for about in abouts:
+        name, folder = about["experiment"], about["experiment"].replace("/", "-")
+        verdicts = [claim["verdict"] for claim in about["claims"]]
+        figure = html.escape(f"{folder}/{about['figures'][0]}") if about["figures"] else ""
+        small = f'<img src="{figure}" alt="" width="160">' if figure else ""
+        link = f"[{name}: {_cell(about['title'])}](#{_anchor(name, about['title'])})"
+        counts = (str(verdicts.count(word)) for word in ("holds", "fails", "inconclusive"))
+        lines.append(f"| {small} | {link} | {' | '.join(counts)} |")
+    return "| | experiment | hold | fail | open |\n|---|---|---|---|---|\n" + "\n".join(lines)
+
+
+def _anchor(name: str, title: str) -> str:
+    """The name under which GitHub, and the site, offer the heading of an exhibit."""
+    return re.sub(r"[^\w\- ]", "", f"{name}: {title}".lower()).replace(" ", "-")
 
 
 def _cell(value: Any) -> str:

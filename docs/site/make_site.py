@@ -1,4 +1,4 @@
-"""Builds the site: `python docs/site/build.py [FOLDER]`, which `make docs` calls. Nothing is fetched from a network.
+"""Builds the site, as `make docs` does: `python docs/site/make_site.py [FOLDER]`. Nothing is fetched from a network.
 
 The pages are those of `docs/`, which also read well without it. They are copied to a folder of their own, beside the
 reference, which is made from docstrings, and the notebooks once more as `.ipynb`; Sphinx builds from there, and keeps
@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import links
 import notebooks
 import reference
 
@@ -30,9 +31,7 @@ def stage(source: Path) -> None:
     for name, page in BESIDE.items():
         shutil.copy(ROOT / name, source / page)
     for path in [*source.rglob("*.md")]:
-        original = ROOT / next((name for name, page in BESIDE.items() if source / page == path), "")
-        home = ROOT if original != ROOT else (ROOT / "docs" / path.relative_to(source)).parent
-        path.write_text(LINK.sub(lambda found: _relinked(found, home, path.parent, source), path.read_text()))
+        relink(path, source)
     (source / "files").mkdir()
     for path in sorted((source / "notebooks").glob("*.md")):
         if notebooks.is_notebook(text := path.read_text()):
@@ -46,28 +45,31 @@ def stage(source: Path) -> None:
     reference.write(source / "reference")
 
 
-def _relinked(found: re.Match[str], home: Path, here: Path, source: Path) -> str:
-    """A link of the repository as it is in the site."""
-    target, anchor = found[1], found[2] or ""
-    if re.match(r"[a-z]+:", target):
-        return found[0]
-    path = (home / target).resolve()
-    if not path.is_relative_to(ROOT) or not path.exists():
-        return found[0]
-    name = path.relative_to(ROOT).as_posix()
-    if name in BESIDE:
-        place = source / BESIDE[name]
-    elif name.startswith("docs/"):
-        place = source / name.removeprefix("docs/")
-    elif name.startswith("examples/"):
-        place = source / "files" / path.name
-    else:
-        return found[0]
-    return f"]({os.path.relpath(place, here)}{anchor})"
+def relink(path: Path, source: Path) -> None:
+    """Points the links of a page to where the site has what they name."""
+    top = next((name for name, page in BESIDE.items() if source / page == path), None)
+    home = ROOT if top else (ROOT / "docs" / path.relative_to(source)).parent
+
+    def relinked(found: re.Match[str]) -> str:
+        if re.match(r"[a-z]+:", found[1]):
+            return found[0]
+        there = (home / found[1]).resolve()
+        name = there.relative_to(ROOT).as_posix() if there.is_relative_to(ROOT) and there.exists() else ""
+        if name in BESIDE:
+            place = source / BESIDE[name]
+        elif name.startswith("docs/"):
+            place = source / name.removeprefix("docs/")
+        elif name.startswith("examples/"):
+            place = source / "files" / there.name
+        else:
+            return found[0]  # Sphinx says what is wrong with it
+        return f"]({os.path.relpath(place, path.parent)}{found[2] or ''})"
+
+    path.write_text(LINK.sub(relinked, path.read_text()))
 
 
 def main(out: Path) -> int:
-    """Builds into a folder; Sphinx's exit code."""
+    """Builds into a folder; 0 if Sphinx has no warning and every link of the pages leads somewhere."""
     source, html = out / "source", out / "html"
     stage(source)
     options = ["-W", "--keep-going", "-q", "-b", "html", "-d", str(out / "doctrees")]
@@ -76,7 +78,10 @@ def main(out: Path) -> int:
     quiet.parent.mkdir(parents=True, exist_ok=True)
     quiet.write_text("get_config().IPKernelApp.log_level = 40\n")  # the reader of a build's log asks for errors
     environment = {**os.environ, "IPYTHONDIR": str(out / "ipython"), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
-    return subprocess.run(command, env=environment, check=False).returncode
+    code = subprocess.run(command, env=environment, check=False).returncode
+    wrong = links.wrong_in(html) if not code else []
+    print(*wrong, f"The site is in {html}." if not code and not wrong else "The site is not whole.", sep="\n")
+    return code or bool(wrong)
 
 
 if __name__ == "__main__":
