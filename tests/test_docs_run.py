@@ -140,7 +140,13 @@ def made_by_experiments(folder: Path) -> None:
         assert {"figure0.png", "figure0.pdf", "runs.csv", "runs.parquet"} <= written
 
 
+def made_by_installing(folder: Path) -> None:
+    """Nothing: these commands ask, and write nowhere."""
+    assert not (folder / "out").exists()
+
+
 LEFT_BEHIND = {
+    "docs/install.md": made_by_installing,
     "README.md": made_by_the_readme,
     "docs/sweeps.md": made_by_sweeps,
     EXPERIMENT: made_by_experiments,
