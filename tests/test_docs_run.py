@@ -156,7 +156,7 @@ LEFT_BEHIND = {
 def test_every_example_is_run():
     """A sweep by the pages that name it, the others by tests of their own."""
     run_by_pages = {word for page in pages_with("sh") for line in commands_of(page) for word in line.split()}
-    elsewhere = {"examples/slurm.py": "tests/sweep/test_slurm.py"}
+    elsewhere = dict.fromkeys(("examples/slurm.py", "examples/slurm-array.sh"), "tests/sweep/test_slurm.py")
     for path in sorted((ROOT / "examples").iterdir()):
         name = f"examples/{path.name}"
         if name in elsewhere:

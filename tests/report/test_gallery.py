@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
+from pages import anchors_of
 from PIL import Image
 
 from paritylab.documents import DocumentCannotBeWritten
@@ -62,6 +64,21 @@ def test_the_page_shows_every_exhibit_and_says_what_the_experiments_say():
             claim = known[row["claim"].removeprefix(f"{about['experiment']}/")]
             assert (row["statement"], row["explanation"]) == (claim.statement, claim.explanation)
             assert row["statement"].split("|")[0] in page
+
+
+def test_the_page_begins_with_a_tally_and_contents_that_lead_to_every_exhibit():
+    page = (GALLERY / "index.md").read_text()
+    verdicts = [row["verdict"] for about in exhibits(GALLERY) for row in about["claims"]]
+    count = verdicts.count
+    tally = f"{count('holds')} hold, {count('fails')} fail, {count('inconclusive')} are undecided"
+    assert f"{len(exhibits(GALLERY))} experiments with {len(verdicts)} claims: {tally}" in page.split("## Contents")[0]
+    contents = page.split("## Contents")[1].split("\n## ")[0]
+    for about in exhibits(GALLERY):
+        (line,) = [line for line in contents.splitlines() if f"[{about['experiment']}: " in line]
+        (anchor,) = re.findall(r"\]\(#(.*?)\)", line)
+        assert anchor in anchors_of(page) and f"/{about['figures'][0]}" in line
+        found = [row["verdict"] for row in about["claims"]]
+        assert line.endswith(f"| {found.count('holds')} | {found.count('fails')} | {found.count('inconclusive')} |")
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
 """The Slurm example, on a queue that starts its jobs at once on this machine."""
 
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from pages import as_reader, read, run, smaller
+from pages import LONGEST, ROOT, as_reader, read, run, smaller
 
 pytest.importorskip("dask_jobqueue", reason="needs the extra `cluster`: pip install 'paritylab[cluster]'")
 
@@ -60,3 +61,16 @@ def test_the_example_runs_a_sweep_on_slurm_jobs(queue, tmp_path, compiled):
     assert len((queue / "cancelled").read_text().split()) == 2
     workers = {worker.split(":")[1] for worker in table.worker}
     assert workers <= set((queue / "processes").read_text().split())
+
+
+def test_tasks_of_an_array_share_a_store(tmp_path, compiled):
+    """Two at once: each run is done once, and the second submission is a no-op."""
+    (tmp_path / "sweep.toml").write_text(smaller("examples/parities.toml", read("examples/parities.toml")))
+    command = ["bash", str(ROOT / "examples" / "slurm-array.sh"), "sweep.toml", "store"]
+    environment = as_reader(compiled) | {"SLURM_CPUS_PER_TASK": "1"}
+    tasks = [subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
+    said = [task.communicate(timeout=LONGEST)[0].decode() for task in tasks]
+    assert [task.returncode for task in tasks] == [0, 0] and all("12 of 12 runs" in each for each in said)
+    store = Store(tmp_path / "store")
+    assert len(store.table()) == len(store) == 12
+    assert "12 of 12 runs" in run(command, tmp_path, environment)

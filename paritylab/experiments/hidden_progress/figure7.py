@@ -247,7 +247,7 @@ def plot(settings: Settings, times: Times) -> Figures:
     figures = {"figure7": _against_the_paper(settings, times)}
     if settings.whole:
         ours = {cell.name: best_t10(printed(cell, times)) for cell in cells(settings)}
-        number = lambda value: f"{value:,.0f}" if np.isfinite(value) else "\u2013"
+        number = lambda value: f"{value:,.0f}" if np.isfinite(value) else "none"
         shown = {cell.name: (number(ours[cell.name]), number(cell.t10)) for cell in cells(settings)}
         shade = {cell.name: float(np.log2(ours[cell.name] / cell.t10)) for cell in cells(settings)}
         title = f"Steps to learn a k-parity of {N} bits, 10th percentile at the best rate (below: the paper's)"

@@ -180,7 +180,7 @@ def agrees(time: float, cell: Cell, factor: int | float) -> bool:
 def draw_table(
     settings: Settings, shown: dict[str, tuple[str, str]], shade: dict[str, float], title: str, colors: str
 ) -> Figure:
-    """The paper's layout: architectures down, degrees and batch sizes across; ours above the paper's, in grey."""
+    """The paper's layout: architectures down, degrees and batch sizes across; ours above the paper's, slanted."""
     rows = [name for name in ROWS if name in settings.architectures]
     columns = [(k, batch) for k in settings.degrees for batch in settings.batches]
     values = np.full((len(rows), len(columns)), np.nan)
@@ -189,8 +189,8 @@ def draw_table(
         row, column = rows.index(cell.setting), columns.index((cell.k, cell.batch))
         values[row, column], (ours, theirs) = shade[cell.name], shown[cell.name]
         axis.text(column, row - 0.2, ours, ha="center", va="center", fontsize=7)
-        axis.text(column, row + 0.24, theirs, ha="center", va="center", fontsize=6, color="0.2", style="italic")
-    image = axis.imshow(values, cmap="PuOr", vmin=-1, vmax=1, aspect="auto", alpha=0.55)
+        axis.text(column, row + 0.24, theirs, ha="center", va="center", fontsize=6, style="italic")
+    image = axis.imshow(values, cmap="PuOr", vmin=-1, vmax=1, aspect="auto", alpha=0.4)
     axis.grid(False)
     axis.set_xticks(range(len(columns)), [str(batch) for _, batch in columns])
     axis.set_yticks(range(len(rows)), [f"({name}) {words_of(name)}" for name in rows])
