@@ -38,7 +38,6 @@ def test_the_site_is_built_without_a_warning_and_asks_no_network(tmp_path):
                 assert view.evaluate("document.documentElement.scrollWidth") <= width, (page, width)
                 wide = view.eval_on_selector_all(".bd-article img", "all => all.filter(i => !i.naturalWidth).length")
                 assert wide == 0, f"{page}: pictures that are not shown"
-            assert view.locator("mjx-container").count() == 0
             view.goto((tmp_path / "docs" / "html" / "depth-separation.html").as_uri())
             view.wait_for_selector("mjx-container svg")
             assert all(url.startswith(("file:", "data:", "blob:")) for url in asked) and not trouble
