@@ -37,6 +37,8 @@ WRONG_OPTIONS: dict[str, dict[str, str]] = {
         "--decay": "-1 nan inf x 1e39 ''",
         "--noise": "-0.1 1.5 nan inf x ''",
         "--mean": "-1.1 1.5 nan inf x ''",
+        "--share": "0.5 -0.1 1.5 nan x ''",
+        "--encoding": "'' bit SIGNS 0",
         "--sample": f"0 -1 x 1.5 {HUGE} ''",
         "--seeds": f"0 -1 x 1.5 {HUGE} 100000001 ''",
         "--steps": f"0 -10 25 x 1e5 {HUGE} ''",
@@ -447,6 +449,20 @@ pl.training.ClassBits(0)
 pl.training.Weights(())
 pl.training.Weights((-1,))
 pl.training.Weights(3)
+pl.training.OutputFourier(())
+pl.training.OutputFourier(((0, 0),))
+pl.training.OutputFourier((0, 1))
+pl.training.OutputFourier(((0,),), 0)
+pl.training.NeuronFourier(3)
+pl.training.NeuronFourier(((0,),), (-1,))
+pl.load("nothing")
+pl.load("/dev/null")
+pl.load(3)
+pl.load("")
+pl.Sweep.over(3, width=[1])
+pl.Sweep.over(lambda width: 3, width=[])
+pl.Sweep.over(lambda width: 3, width=[1])
+pl.Sweep.over(lambda width: 3, width=3)
 pl.training.ErrorsByPart(0)
 pl.training.ErrorsByPart(100, 64)
 plan(task=None)
@@ -556,6 +572,13 @@ an.spectrum(np.ones(3))
 an.spectrum(PARITY, 1)
 an.spectrum(PARITY, math.nan)
 an.spectrum("x")
+an.spectrum(len)
+an.spectrum(lambda x: x, n=3)
+an.spectrum(lambda x: 1.0, n=27)
+an.spectrum(lambda x: 1.0, n=1.5)
+an.spectrum(lambda x: "x", n=3)
+an.spectrum(PARITY, n=3)
+an.values_of(3, 3)
 an.spectrum(NAN[:4])
 an.spectrum(PARITY).noise_stability(2)
 an.table_of(pl.Parity(40, ()))

@@ -139,6 +139,9 @@ class Sweep:
         (12, [32, 32, 32])
         """
         check_function("make", make, "lambda width, batch: plan(task, MLP(width), batch=batch)")
+        for name, each in axes.items():
+            if isinstance(each, str) or not isinstance(each, Iterable):
+                raise TypeError(f"An axis is a sequence of values, such as {name}=[10, 100], got {name}={echo(each)}.")
         values = {name: [*each] for name, each in axes.items()}
         if empty := [name for name, each in values.items() if not each]:
             raise ValueError(f"An axis has at least one value, got {empty[0]}=[].")

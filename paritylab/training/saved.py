@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from .. import networks
 from ..cube import root_key
+from ..demands import check_kind
 from ..documents import DocumentCannotBeWritten, document, make_folder, other_kind, write_whole
 from ..manifest import manifest
 from ..networks.base import Recipe
@@ -55,6 +56,7 @@ class SavedPart(NamedTuple):
 
 def save(runs: Runs, folder: str | os.PathLike[str]) -> None:
     """Writes runs to a new folder, which appears whole or not at all."""
+    check_kind("folder", folder, (str, os.PathLike), "the path of a folder")
     place = Path(folder)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise ValueError(f"{place} is there already. Runs are saved to a new folder, so that nothing is overwritten.")
@@ -95,6 +97,7 @@ def load(folder: str | os.PathLike[str], network: Recipe | None = None) -> Runs:
     >>> again.table().equals(runs.table()), float(abs(again.network(0).output.bias - runs.network(0).output.bias))
     (True, 0.0)
     """
+    check_kind("folder", folder, (str, os.PathLike), "the path of a folder")
     place = Path(folder)
     about = _about(place)
     contents = {name: _content(place / name, known) for name, known in about["files"].items()}

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int, Num
 
 from ...cube import LARGEST_ENUMERATION, cube
-from ...demands import check_kind, check_whole, echo
+from ...demands import as_numbers, check_function, check_kind, check_whole, echo
 from ...networks.base import outputs
 from ...tables import html_table, sentence_html
 from ...targets import AbstractTarget
@@ -53,16 +53,17 @@ def values_of(function: Callable[[Any], Any], n: int) -> Float[np.ndarray, " poi
     >>> values_of(lambda x: 1 if x[0] > 0 else -1, 2)
     array([ 1., -1.,  1., -1.])
     """
+    check_function("function", function, "lambda x: x[0] * x[1]")
     check_whole("n", n, 0, LARGEST_ENUMERATION)
     try:
         value = jax.eval_shape(function, jax.ShapeDtypeStruct((n,), jnp.float32))
-    except jax.errors.JAXTypeError:
+    except TypeError:  # JAX cannot trace it; what else is wrong with it, the call says again
         if n > MOST_CALLS:
             raise ValueError(
                 f"A function that JAX cannot trace is called 2**n times, so n is at most {MOST_CALLS}, got n={n}. "
                 "Write it with jax.numpy, or give its values as an array."
             ) from None
-        found = np.array([function(point) for point in np.asarray(cube(n))], float)
+        found = as_numbers("values", [function(point) for point in np.asarray(cube(n))])
         shape = found.shape[1:]
     else:
         if shape := getattr(value, "shape", ()):
