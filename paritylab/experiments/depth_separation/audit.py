@@ -28,7 +28,7 @@ from ...sweep import Call, Results
 from ..base import IDENTITY, Claim, Null, Region
 from ..drawing import shown
 from ..measures import exactly, largest
-from .shared.families import alternating, mixture_of, odd_near, random_target
+from .shared.families import MEANINGS, alternating, mixture_of, odd_near, random_target
 
 NAMES = ("E1", "E1'", "E2", "E3", "E4", "E5", "E6", "E7", "hard")
 PRINTED = (*NAMES[:-1], "uniform")
@@ -226,7 +226,13 @@ def draw_table(axis: Axes, table: pd.DataFrame) -> None:
     numbers = table.loc[list(NAMES), columns].assign(label_mean=table.label_mean.abs())
     text = [[f"{value:.3g}" for value in row] for row in numbers.to_numpy(float)]
     names = ["least |c|", "|E[y]|", "slack", "least P(p)", "examples"]
-    drawn = axis.table(text, rowLabels=PRINTED, colLabels=names, loc="center", cellLoc="center")
+    drawn = axis.table(
+        text,
+        rowLabels=[MEANINGS[name] if name == "hard" else f"{name} {MEANINGS[name]}" for name in NAMES],
+        colLabels=names,
+        loc="center",
+        cellLoc="center",
+    )
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(7.5)
     drawn.scale(1, 1.25)

@@ -27,7 +27,7 @@ from ...sweep import Call
 from ..base import Claim, Measured, Null, Region
 from ..drawing import dress, shown
 from ..measures import exactly, fraction
-from .shared.families import alternating, mixture_of, random_target, signs_of
+from .shared.families import MEANINGS, alternating, mixture_of, random_target, signs_of
 from .shared.fits import power
 from .shared.recovery import FACTOR, as_predicted, measured_size, ratio, recovered, trials_of
 
@@ -212,10 +212,11 @@ def draw_diagonal(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
             rows = rows_of(table, *case)
             (value, (low, high)), size = ratio(rows), float(rows.predicted.median())
             down, up = max(0.0, value - low), max(0.0, high - value) if np.isfinite(high) else 0.0
-            label = (f"{kind}, r = 1 to 9" if kind == "E2" else kind) if place == 0 else None
+            words = f"{kind} {MEANINGS[kind]}" + (", r = 1 to 9" if kind == "E2" else "")
+            label = words if place == 0 else None
             axis.errorbar(size, size * value, [[size * down], [size * up]], linewidth=0.8, label=label, **style)
     axis.set(xscale="log", yscale="log", xlim=span, ylim=span, xlabel="predicted by the sign test (examples)")
-    dress(axis, ylabel="measured, nine in ten recovered (examples)", legend="upper left")
+    dress(axis, ylabel="measured, nine in ten recovered (examples)", legend="upper left", size=6)
 
 
 def draw_growth(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
@@ -225,7 +226,14 @@ def draw_growth(axis: Axes, table: pd.DataFrame, settings: Settings) -> None:
         axis.plot(n, [predicted(family, k) for k in n.tolist()], color=INKS[i], linewidth=0.8)
         sizes = next(settings.sizes(group) for group, families in GROUPS.items() if family in families)
         here = [measured_size(rows_of(table, family, k)) for k in sizes]
-        axis.plot(sizes, here, MARKS[kind], color=INKS[i], markersize=4, label=family.replace("/", ", r = "))
+        axis.plot(
+            sizes,
+            here,
+            MARKS[kind],
+            color=INKS[i],
+            markersize=4,
+            label=f"{kind} {MEANINGS[kind]}" + (", r = 3" if kind == "E2" else ""),
+        )
     n = np.arange(5, 14, 2)
     axis.plot(n, [predicted("E4", k) for k in n.tolist()], "--", color="0.4", linewidth=0.8, label="E4, uniform: fail")
     axis.set(xscale="log", yscale="log", xlabel="gates n", ylabel="examples (lines: predicted)", ylim=(50, 2e7))

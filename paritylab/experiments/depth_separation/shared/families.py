@@ -33,6 +33,20 @@ FAMILIES: dict[str, Callable[[pl.GateProduct], pl.distributions.EasyHalf]] = {
 """Easy halves, their parameters as functions of the target."""
 
 
+MEANINGS = {
+    "E1": "equal gates",
+    "E1'": "equal but one",
+    "E2": "a subset equal",
+    "E3": "nearly constant",
+    "E4": "fair, independent",
+    "E5": "sparse pairs",
+    "E6": "equal with flips",
+    "E7": "stealth",
+    "hard": "uniform alone",
+}
+"""Easy halves in a few words, for figures."""
+
+
 def mixture_of(family: str, target: pl.GateProduct, share: float = 0.5) -> AbstractDistribution:
     """The mixture of a family with the uniform half; the uniform half alone by the name `hard`."""
     if family == "hard":
