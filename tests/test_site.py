@@ -83,5 +83,7 @@ def test_the_reference_has_an_entry_for_every_export(tmp_path):
     page = (tmp_path / "reference" / "networks.md").read_text()
     assert "{py:class} paritylab.networks.MLP(width: int | Sequence[int], activation: Activation=relu" in page
     assert ">>> MLP(width=(10, 5))" in page.split("paritylab.networks.Neuron")[0]
+    page = (tmp_path / "reference" / "training.md").read_text()
+    assert "-> Runs\n\nTrains one network for every rate" in page and "{py:data} paritylab.targets" not in page
     assert "{py:data} paritylab.targets.GATES" in (tmp_path / "reference" / "targets.md").read_text()
     assert "{py:property} influences" in (tmp_path / "reference" / "analysis.md").read_text()

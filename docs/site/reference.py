@@ -72,13 +72,16 @@ def _entry(module: ModuleType, room: str, name: str) -> str:
     full = f"{room}.{name}"
     definition = _definition(value) if inspect.isclass(value) or inspect.isfunction(inspect.unwrap(value)) else None
     if definition is None:
-        kind = "py:function" if callable(value) and not isinstance(value, type) else "py:data"
         text = inspect.getdoc(value) if callable(value) else ""
-        if kind == "py:function":
-            return _directive(6, kind, f"{full}(x)", first_sentence(text or "") + "\n")
-        return _directive(6, kind, full, text or "")
+        if inspect.isroutine(value) or hasattr(value, "__wrapped__"):
+            return _directive(6, "py:function", f"{full}(x)", first_sentence(text or "") + "\n")
+        return _directive(6, "py:data", full, f"`{value!s:.200}`\n")
     if isinstance(definition, ast.FunctionDef):
-        return _directive(6, "py:function", _signature(full, definition), _text(inspect.getdoc(value)))
+        signature = _signature(full, definition)
+        returned = getattr(value, "__annotations__", {}).get("return")
+        if hasattr(value, "__wrapped__") and isinstance(returned, type):  # what wraps it gives something else
+            signature = f"{signature.rpartition(' -> ')[0]} -> {returned.__name__}"
+        return _directive(6, "py:function", signature, _text(inspect.getdoc(value)))
     return _directive(
         6, "py:class", _signature(full, _maker(definition, value)), _text(inspect.getdoc(value)) + _members(definition)
     )
