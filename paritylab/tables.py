@@ -8,7 +8,7 @@ from typing import Any
 COUNTS = {"unfinished": "unfinished", "not_started": "not started"}
 """Columns that are shown where they are not 0 throughout."""
 ENTRIES = ("learned", "runs", *COUNTS, "t10", "median", "interval")
-STYLE = "text-align: right; font-variant-numeric: tabular-nums"
+STYLE = "text-align: right; padding: 0.1em 0.7em; font-variant-numeric: tabular-nums"
 
 
 class Summary(list[dict[str, Any]]):
