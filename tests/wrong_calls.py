@@ -144,7 +144,7 @@ WRONG_OPTIONS: dict[str, dict[str, str]] = {
     "bound circuit --n 8 --correlation 0.1 --pattern 0.1": {"--failure": "0 1 -1 nan"},
     "bound circuit-product --n 8 --correlation 0.1": {"--failure": "0 1 -1 nan"},
     "bound symmetric --n 8 --error 0.1": {"--failure": "0 1 -1 nan"},
-    "list": {"": "losses '' --speed"},
+    "list": {"": "loses '' --speed"},
     "bench": {"--cases": "0 7 x '' 1,,2 -1", "--rounds": "0 -1 x 1.5"},
     "sweep": {"": "absent.toml '' --store"},
     "sweep absent.toml --store s": {"--attempts": "0 -1 x", "--workers": "0 -1 x", "--executor": "nonsense"},
