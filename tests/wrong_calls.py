@@ -145,7 +145,7 @@ WRONG_OPTIONS: dict[str, dict[str, str]] = {
     "bound circuit-product --n 8 --correlation 0.1": {"--failure": "0 1 -1 nan"},
     "bound symmetric --n 8 --error 0.1": {"--failure": "0 1 -1 nan"},
     "list": {"": "loses '' --speed"},
-    "bench": {"--cases": "0 7 x '' 1,,2 -1", "--rounds": "0 -1 x 1.5"},
+    "bench": {"--cases": "0 99 x '' 1,,2 -1", "--rounds": "0 -1 x 1.5"},
     "sweep": {"": "absent.toml '' --store"},
     "sweep absent.toml --store s": {"--attempts": "0 -1 x", "--workers": "0 -1 x", "--executor": "nonsense"},
     "reproduce": {"": "nothing hidden-progress/fig0 ''", "--scale": "'' huge", "--data": "absent"},
@@ -614,11 +614,11 @@ an.symmetric_embedding(2.5)
 an.symmetric_embedding(10**6)
 an.perceptron_bound(-1, 1)
 an.perceptron_bound(1, math.nan)
-an.audit(PARITY, TASK)
-an.audit(CIRCUIT, TASK)
-an.audit(CIRCUIT, pl.Uniform(CIRCUIT), failure=0)
-an.gate_tables(CIRCUIT, TASK)
-an.sampled_tables(CIRCUIT, pl.Uniform(CIRCUIT), 0, key=KEY)
+pl.circuits.audit(PARITY, TASK)
+pl.circuits.audit(CIRCUIT, TASK)
+pl.circuits.audit(CIRCUIT, pl.Uniform(CIRCUIT), failure=0)
+pl.circuits.gate_tables(CIRCUIT, TASK)
+pl.circuits.sampled_tables(CIRCUIT, pl.Uniform(CIRCUIT), 0, key=KEY)
 an.gap_of_gradient(NAN, (0, 1))
 an.majority_gap(4, 2)
 an.samples_to_detect(0, 0.1)
