@@ -14,7 +14,7 @@ from ..documents import plain
 from ..sweep.rows import table_of
 from ..sweep.store import Store
 from ..training.checks import RESERVED
-from ..training.runs import censored_times
+from ..training.summaries import censored_times
 from .curves import learned_by_step
 
 MOST_GROUPS, MOST_PLACES, MOST_CELLS = 8, 80, 60 * 60

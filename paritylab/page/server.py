@@ -35,7 +35,7 @@ from .safety import (
     Refused,
 )
 from .session import Session
-from .settings import CHOICES, WrongField, asked
+from .settings import CHOICES, ELSEWHERE, WrongField, asked
 from .snippets import command, python
 
 STATIC = Path(__file__).parent / "static"
@@ -188,7 +188,7 @@ class Handler(BaseHTTPRequestHandler):
                 self._send_file(name)
             case ["api", "choices"]:
                 presets = {name: preset._asdict() for name, preset in PRESETS.items()}
-                defaults = {name: value for name, value in TRAIN_DEFAULTS.items() if name != "float64"}
+                defaults = {name: value for name, value in TRAIN_DEFAULTS.items() if name not in ELSEWHERE}
                 self._send_json({"defaults": defaults, "choices": CHOICES, "presets": presets})
             case ["api", "watch", name, "events"]:
                 self._stream(self.server.session(name))

@@ -19,7 +19,8 @@ from ..statistics import bands
 from ..targets import Parity
 from ..training.host.observer import Observer
 from ..training.rules.outcomes import Outcome
-from ..training.runs import Runs, censored_times
+from ..training.runs import Runs
+from ..training.summaries import censored_times
 from .curves import learned_by_step, number, numbers
 from .settings import Asked
 

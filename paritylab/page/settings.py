@@ -38,6 +38,8 @@ POINTS = 1024
 SHOWN_NEURONS, SHOWN_WEIGHTS = 64, 2**13
 """Of each run, of the layer that sees the input."""
 LONGEST_WORD = 200
+ELSEWHERE = ("float64", "share", "encoding")
+"""Settings of the command line that the page does not have."""
 
 KINDS: dict[str, Any] = {
     **dict.fromkeys(("n", "k", "batch", "sample", "seeds", "steps", "every", "validation"), int),
@@ -98,7 +100,7 @@ def values_of(form: Any) -> dict[str, Any]:
     """The fields of a form that are filled in, as values within the page's limits."""
     if not isinstance(form, Mapping) or not all(isinstance(word, str | int | float) for word in form.values()):
         raise WrongField("", "A form is a JSON object of texts and numbers.")
-    if unknown := [name for name in form if name not in TRAIN_DEFAULTS or name == "float64"]:
+    if unknown := [name for name in form if name not in TRAIN_DEFAULTS or name in ELSEWHERE]:
         raise WrongField("", f"There is no setting {echo(unknown[0])} on this page.")
     settings = {name: _value(name, str(word).strip()) for name, word in form.items() if str(word).strip()}
     return {name: settings[name] for name, default in TRAIN_DEFAULTS.items() if settings.get(name, default) != default}

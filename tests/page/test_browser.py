@@ -5,6 +5,7 @@ import re
 import time
 from contextlib import contextmanager
 
+import matplotlib.pyplot as plt
 import pytest
 from browsing import SCREENS, opened
 from serving import Stream, ask, served
@@ -13,7 +14,6 @@ from test_results import store_of, table
 import paritylab as pl
 from paritylab.documents import document
 from paritylab.experiments.reproduce import write_ledger
-from paritylab.figures import plt
 from paritylab.page.presets import PRESETS
 
 TINY = {"n": "8", "support": "1,5", "width": "12", "batch": "8", "rate": "0.3", "seeds": "5", "validation": "256"}
