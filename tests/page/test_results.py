@@ -16,7 +16,7 @@ from serving import ask, served
 from paritylab.page.results import MOST_CELLS, QUANTILES, Stores, aggregates
 from paritylab.sweep.check import check_store
 from paritylab.sweep.store import Store
-from paritylab.training.runs import summarize
+from paritylab.training.summaries import summarize
 
 
 def table(runs: int, seed: int = 0) -> pa.Table:
