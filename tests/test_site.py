@@ -9,7 +9,7 @@ import make_site
 import notebooks
 import pytest
 import reference
-from pages import ROOT
+from pages import ROOT, blocks_of
 
 NOTEBOOKS = sorted(path for path in (ROOT / "docs" / "notebooks").glob("*.md") if path.name != "index.md")
 
@@ -87,3 +87,19 @@ def test_the_reference_has_an_entry_for_every_export(tmp_path):
     assert "-> Runs\n\nTrains one network for every rate" in page and "{py:data} paritylab.targets" not in page
     assert "{py:data} paritylab.targets.GATES" in (tmp_path / "reference" / "targets.md").read_text()
     assert "{py:property} influences" in (tmp_path / "reference" / "analysis.md").read_text()
+
+
+def test_every_page_is_in_the_contents():
+    """Sphinx would warn of one that is not, and a warning ends the build."""
+    docs = ROOT / "docs"
+    listed = {
+        (index.parent / line).resolve()
+        for index in (docs / "index.md", docs / "notebooks" / "index.md")
+        for block in blocks_of(index.read_text())
+        if block.language == "{toctree}"
+        for line in block.text.splitlines()
+        if line and not line.startswith(":")
+    }
+    pages = {path.with_suffix("") for path in docs.rglob("*.md") if path != docs / "index.md"}
+    made = {docs / name for name in ("contributing", "changelog", "reference/index")}
+    assert pages | made == listed
