@@ -12,7 +12,7 @@ import paritylab as pl
 from paritylab.training.checks import check_parts, check_sizes, check_task, checked_axis, checked_seeds
 from paritylab.training.engine.lanes import data_key
 from paritylab.training.rules.outcomes import Outcome
-from paritylab.training.rules.validation import _points
+from paritylab.training.rules.validation import points_of_validation
 
 TASK = pl.Uniform(pl.Parity(6, (0, 1)))
 SMALL = {"seeds": 2, "steps": 20, "validation": 64, "batch": 8}
@@ -109,7 +109,7 @@ def test_a_run_that_was_interrupted_has_no_network():
 
 def test_no_run_trains_on_the_validation_points():
     law = pl.Uniform(pl.Parity(40, (0, 1)))
-    validation = {point.tobytes() for point in np.asarray(_points(law.sample, 1024)[0])}
+    validation = {point.tobytes() for point in np.asarray(points_of_validation(law.sample, 1024)[0])}
     assert len(validation) == 1024  # of 2**40 points: two that are equal are no chance
     for seed in range(3):
         key = data_key(np.uint32(seed))
