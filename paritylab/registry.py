@@ -266,6 +266,7 @@ TRAIN_DEFAULTS: dict[str, Any] = {
     "every": 10,
     "validation": 8192,
     "float64": False,
+    "fused": True,
 }
 """What a run of training can be told by name, on the command line and in a sweep's file, and what it is if not told."""
 

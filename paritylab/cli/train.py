@@ -45,6 +45,7 @@ def train(
     every: Annotated[int, option("Steps between looks at the validation batch.")] = 10,
     validation: Annotated[int, option("Points of the validation batch.")] = 8192,
     float64: Annotated[bool, option("Train in double precision.", "--float64")] = False,
+    fused: Annotated[bool, option("Use a GPU's fused kernels where they cover the runs.", "--fused/--no-fused")] = True,
     out: Annotated[Path | None, option("Folder for the result (train.json, runs.csv).", parser=folder)] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -67,7 +68,7 @@ def train(
             check_writable(out, "train.json", "runs.csv")
     with progress_bar(as_json) as watch:
         runs = dataclasses.replace(plan, watch=watch).run()
-    result = report(configuration, runs)
+    result = report({**configuration, "way": plan.way}, runs)
     code = 0 if out is None else code_of_writing(lambda: write(out, result, runs))
     if as_json:
         print_json(result)

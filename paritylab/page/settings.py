@@ -38,7 +38,7 @@ POINTS = 1024
 SHOWN_NEURONS, SHOWN_WEIGHTS = 64, 2**13
 """Of each run, of the layer that sees the input."""
 LONGEST_WORD = 200
-ELSEWHERE = ("float64", "share", "encoding")
+ELSEWHERE = ("float64", "fused", "share", "encoding")
 """Settings of the command line that the page does not have."""
 
 KINDS: dict[str, Any] = {

@@ -86,8 +86,8 @@ def plan(
     - `float64`: train in double precision.
     - `lanes`: how many runs one compiled program trains side by side; chosen for the shape if not given,
       thousands on a GPU: where runs are few and large, name their number.
-    - `fused`: on a GPU, train by a kernel that keeps weights in registers where one covers the runs (`Plan.way` says
-      which way they go, docs/performance.md what is covered).
+    - `fused`: on a GPU, train by a kernel that keeps weights in registers where one covers the runs (which those are:
+      docs/performance.md).
     - `labels`: further columns of the table, for people: a name and the value that all runs have there.
     - `race`: a quantile, say 0.1. The rates and decays run against each other, and one of which it is
       sure that another has a smaller quantile of its times is given up: its runs end as `raced_out`.

@@ -192,7 +192,7 @@ def exponential_exponent(q: float) -> float:
     """What a tail exponent beyond the q quantile measures of an exponential law: 1 / E[log(T / t_q) | T > t_q].
 
     >>> round(exponential_exponent(0.99), 2)
-    5.51
+    5.47
     """
     from scipy.special import exp1
 

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp
-from test_kernels import RUNS, few
+from test_fused_kernels import RUNS, few
 
 import paritylab as pl
 from paritylab.networks import Power, Sinusoid, TriangleWave, gelu, sigmoid
