@@ -255,7 +255,7 @@ def draw_times(axis: Axes, settings: Settings, times: Times, rate: float) -> Non
             look: dict[str, Any] = {"color": INKS[i], "markerfacecolor": face, "markersize": 5, "capsize": 2}
             style = "-" if what == "plateau" else ":"
             label = f"n = {n}, {words}"
-            axis.errorbar(TRAINED, medians / start, bars, marker=MARKERS[i], linestyle=style, label=label, **look)
+            axis.errorbar(TRAINED, medians, bars, marker=MARKERS[i], linestyle=style, label=label, **look)
     fine = np.linspace(0, TRAINED[-1], 100)
     limit = scaled_sign_gradient(K, fine)
     axis.plot(fine, limit[0] / limit, color="0.4", linestyle="--", label="1 / gradient of sign units")
