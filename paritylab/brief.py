@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -31,6 +32,28 @@ def brief(thing: Any) -> str:
     if isinstance(thing, dict):
         return "{" + ", ".join(f"{name}: {brief(value)}" for name, value in thing.items()) + "}"
     return str(thing)
+
+
+def brief_apart(things: Sequence[Any]) -> list[Any]:
+    """What tells several things apart: numbers as they are; of things of one type only the fields that differ.
+
+    >>> from paritylab import MLP
+    >>> brief_apart([MLP(10), MLP(100)]), brief_apart([1, 32])
+    (['MLP(widths=(10,))', 'MLP(widths=(100,))'], [1, 32])
+    """
+    if all(isinstance(each, int) for each in things):
+        return [*things]
+    alike = len({type(each) for each in things}) == 1 and dataclasses.is_dataclass(things[0])
+    if len(things) < 2 or not alike:
+        return [brief(each) for each in things]
+    values = {
+        field.name: [brief(getattr(each, field.name)) for each in things] for field in dataclasses.fields(things[0])
+    }
+    differ = {name: texts for name, texts in values.items() if len(set(texts)) > 1}
+    return [
+        f"{type(each).__name__}({', '.join(f'{name}={texts[place]}' for name, texts in differ.items())})"
+        for place, each in enumerate(things)
+    ]
 
 
 def _array(values: np.ndarray) -> str:

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec
 import numpy as np
 import optax
 
-from ..brief import brief
+from ..brief import brief, brief_apart
 from ..distributions import AbstractDistribution
 from ..networks.base import Recipe
 from ..progress import Status, progress_bar
@@ -190,11 +190,14 @@ def _shapes(settings: dict[str, Any]) -> list[dict[str, Any]]:
     if not axes:
         return [settings]
     labels = settings.get("labels") or {}
-    points = [dict(zip(axes, point, strict=True)) for point in itertools.product(*axes.values())]
-    label = lambda value: value if isinstance(value, int) else brief(value)
+    named = [list(zip(values, brief_apart(values), strict=True)) for values in axes.values()]
     return [
-        {**settings, **point, "labels": {**labels, **{name: label(value) for name, value in point.items()}}}
-        for point in points
+        {
+            **settings,
+            **{name: value for name, (value, _) in zip(axes, point, strict=True)},
+            "labels": {**labels, **{name: label for name, (_, label) in zip(axes, point, strict=True)}},
+        }
+        for point in itertools.product(*named)
     ]
 
 
