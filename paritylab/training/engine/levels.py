@@ -48,10 +48,11 @@ def close_look(
     rule, outcome = program.rule, seen.outcome
     candidates = (lanes.slot < program.slots) & ((outcome == LEARNED) | (last & (outcome == RUNNING)))
     now = (outcome, seen.statistics, lanes.memory)
-    for level in range(rule.levels_taken if isinstance(rule, AbstractBlockRule) else 1, rule.levels):
+    taken = rule.levels_taken if isinstance(rule, AbstractBlockRule) else 1
+    for level in range(min(taken, rule.levels - 1), rule.levels):
         asked = now[0] == LEARNED
         if level == rule.levels - 1:
-            asked = asked | last
+            asked = last & ~asked if taken == rule.levels else asked | last
         now = _some_at_a_time(program, lanes.state, own, common, now, candidates & asked, level)
     outcome, statistics, memory = now
     outcome = jnp.where((outcome == RUNNING) & last, Outcome.OUT_OF_STEPS.value, outcome).astype(jnp.int8)

@@ -28,8 +28,8 @@ from .launching import prepared
 class FusedDescent(GradientDescent, AbstractBlockRule):
     """`GradientDescent` whose blocks a kernel takes: the same draws, sums in another order.
 
-    The kernel validates on a run's witnesses and, where all runs have the same, on the points of the batch. A run that
-    passes is validated once more by the general engine, whose word counts.
+    The kernel validates on a run's witnesses and, where all runs have the same, on the points of the batch. Where it does
+    not know all of them, a run that passes is validated once more by the general engine, whose word counts.
     """
 
     kernel: Kernel = dataclasses.field(kw_only=True)
@@ -41,7 +41,14 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
 
     @property
     def levels_taken(self) -> int:  # type: ignore[override]
+        if self.validated_here:
+            return self.levels
         return min(2 if self.kernel.points >= SECOND_LEVEL else 1, self.levels - 1)
+
+    @property
+    def validated_here(self) -> bool:
+        """Whether the kernel tries the whole validation batch."""
+        return 0 < self.validation == self.kernel.points
 
     def block(
         self,
@@ -79,7 +86,7 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
         *arrays, step, outcome, witnesses, labels = launch(*changed, *given, kernel=number)
         seen = Validation(
             jnp.where(outcome == Outcome.LEARNED.value, 0, 1).astype(jnp.int32),
-            jnp.full(lanes, WITNESSES, jnp.int32),
+            jnp.full(lanes, self.validation if self.validated_here else WITNESSES, jnp.int32),
             outcome != Outcome.DIVERGED.value,
         )
         memory = Witnesses(unpacked(witnesses, kernel.n), labels)

@@ -191,8 +191,9 @@ class Kernel:
     @property
     def _staged(self) -> int:
         """Bytes of the weights of the runs that a block looks at together."""
-        one = 16 * -(-self.units // 4) * (self.n + 2) + 16
-        return one * (self.block // WARP if self.threads <= WARP else 1)
+        tiles, warps = -(-self.units // 16), self.block // WARP
+        one = 1024 * tiles * -(-self.n // 16) + 128 * tiles
+        return warps * (one + 272) if self.threads <= WARP else one + 256 * warps + 16
 
     @property
     def lanes(self) -> int:

@@ -64,10 +64,10 @@ class AbstractRoundRule(AbstractRule):
 
 
 class AbstractBlockRule(AbstractRule):
-    """A rule that takes a whole block of rounds at once, validation on the first levels included."""
+    """A rule that takes a whole block of rounds at once, validation on some levels included."""
 
     levels_taken: int
-    """How many levels of validation a block has gone through; the last one is never among them."""
+    """How many levels of validation a block has gone through; all of them if its word is final."""
 
     @abc.abstractmethod
     def block(

@@ -11,6 +11,7 @@
 #define __device__
 #define __global__
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(...)
 #define __shared__ static
 #define __align__(bytes) alignas(bytes)
@@ -134,6 +135,13 @@ static unsigned __ballot_sync(unsigned, bool value) {
     if (!emulation::fibers[warp * 32 + lane].done && emulation::slots[warp * 32 + lane]) result |= 1u << lane;
   emulation::wait(emulation::of_warp[warp]);
   return result;
+}
+static int __reduce_min_sync(unsigned mask, int value) {
+  for (int by = 16; by; by /= 2) {
+    const int other = __shfl_xor_sync(mask, value, by);
+    if (other < value) value = other;
+  }
+  return value;
 }
 static int atomicMin(int *at, int value) {
   const int before = *at;

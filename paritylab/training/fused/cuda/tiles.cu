@@ -1,8 +1,7 @@
 // Batches of 16 examples and more: products on tensor cores, weights in registers as accumulators.
 //
-// Inputs are +-1, which bfloat16 holds exactly; a float32 number is the sum of three bfloat16 parts, so three products
-// of bfloat16 give the product of float32, accumulated in float32. The accumulators of m16n8k16 lie in registers as its
-// left factor wants them, so that weights become factors, and slopes of units too, without leaving their thread.
+// The accumulators of m16n8k16 lie in registers as its left factor wants them, so that weights become factors, and slopes
+// of units too, without leaving their thread (`products.cuh`).
 //
 // A run has WARPS warps, each with TILES tiles of 16 units. Each step's inputs are laid out once, in shared memory, in
 // the order in which threads take them as factors: coordinates by examples for the outputs, examples by coordinates
@@ -12,6 +11,7 @@
 #include "examples.cuh"
 #include "functions.cuh"
 #include "validation.cuh"
+#include "products.cuh"
 #include "descent.cuh"
 
 #define THREADS (32 * WARPS)
@@ -32,10 +32,6 @@
 #define SYNCHRONIZE() __syncthreads()
 #endif
 
-struct Factor {
-  u32 low, high;  // two pairs of bfloat16
-};
-
 struct Step {
   Factor forward[INPUT_TILES * FORWARD_TILES][32], backward[BATCH_TILES * COLUMNS][32];
   float labels[PADDED];
@@ -49,62 +45,6 @@ struct __align__(16) Shared {
   Witnesses witnesses;
 };
 static_assert(RUNS * sizeof(Shared) == SHARED_BYTES, "asked for at the launch");
-
-#if EMULATED
-__device__ void multiply_add(float (&sum)[4], const u32 (&left)[4], Factor right);
-#else
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const u32 (&left)[4], Factor right) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right.low), "r"(right.high));
-}
-#endif
-
-// Two numbers rounded to bfloat16, the first in the low half.
-__device__ __forceinline__ u32 rounded(float first, float second) {
-#if EMULATED
-  return bfloat16_bits(first) | bfloat16_bits(second) << 16;
-#else
-  u32 both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
-  return both;
-#endif
-}
-
-#define PARTS 3
-
-// Two numbers as sums of three bfloat16 parts each.
-__device__ __forceinline__ void split(float first, float second, u32 &high, u32 &middle, u32 &low) {
-  high = rounded(first, second);
-  first -= __uint_as_float(high << 16), second -= __uint_as_float(high & 0xffff0000u);
-  middle = rounded(first, second);
-  first -= __uint_as_float(middle << 16), second -= __uint_as_float(middle & 0xffff0000u);
-  low = rounded(first, second);
-}
-
-// A 16 x 16 tile, from two accumulators of 16 x 8, as left factor in parts.
-struct LeftFactor {
-  u32 part[PARTS][4];
-};
-
-__device__ __forceinline__ LeftFactor left_factor(const float (&first)[4], const float (&second)[4]) {
-  LeftFactor left;
-  split(first[0], first[1], left.part[0][0], left.part[1][0], left.part[2][0]);
-  split(first[2], first[3], left.part[0][1], left.part[1][1], left.part[2][1]);
-  split(second[0], second[1], left.part[0][2], left.part[1][2], left.part[2][2]);
-  split(second[2], second[3], left.part[0][3], left.part[1][3], left.part[2][3]);
-  return left;
-}
-
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const LeftFactor &left, Factor right) {
-#pragma unroll
-  for (int part = PARTS - 1; part >= 0; --part) multiply_add(sum, left.part[part], right);
-}
-
-// +-1 for two bits, as a pair of bfloat16; 0 for what lies outside.
-__device__ __forceinline__ u32 signs(u32 first, u32 second, bool first_inside, bool second_inside) {
-  return (first_inside ? 0x3f80u | (first & 1) << 15 : 0) | (second_inside ? 0x3f800000u | second << 31 : 0);
-}
 
 // The bits of an example from coordinate `first` on.
 __device__ __forceinline__ u32 bits_from(const u32 *words, int b, int first) {

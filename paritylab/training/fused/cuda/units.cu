@@ -24,18 +24,11 @@
 #define SPAN (ITEMS >= THREADS ? 1 : THREADS / ITEMS < 10 ? THREADS / ITEMS : 10)  // steps whose words are drawn together
 #define FEW (BATCH * PER <= 8)  // examples whose sums stay in registers
 
-#define QUADS ((UNITS + 3) / 4)
-#define CROWDS (IN_A_WARP ? WARPS : 1)  // threads that look at one run together: a warp, or the block
-
-struct __align__(16) Quad {
-  float of[4];
-};
-
-// A run's weights where all threads of a crowd can read them, four units at a time.
-struct Staged {
-  Quad weight[N][QUADS], bias[QUADS], output[QUADS];
-  float constant;
-};
+#define TOGETHER (UNITS <= 12 ? (UNITS + 3) / 4 : 2)  // quads of units whose sums of a point are taken together
+#if CROWD
+#include "crowd.cuh"
+#define CROWDS (IN_A_WARP ? WARPS : 1)
+#endif
 
 struct Shared {
 #if CROWD
@@ -45,7 +38,6 @@ struct Shared {
   Witnesses witnesses[RUNS];
 #if !IN_A_WARP
   float sums[2][BATCH][WARPS];
-  int first_wrong;
 #endif
 };
 
@@ -272,75 +264,15 @@ __device__ __forceinline__ void stage(Staged &to, const Network &net, const Seat
   for (int p = 0; p < PER; ++p) {
     const int unit = seat.u + p * THREADS;
     if (!seat.holds(p)) continue;
+    float *const row = &to.weight[0][0][0] + place_of_unit(unit);
 #pragma unroll
-    for (int j = 0; j < N; ++j) to.weight[j][unit / 4].of[unit % 4] = net.weight[p][j];
-    to.bias[unit / 4].of[unit % 4] = net.bias[p];
+    for (int j = 0; j < N; ++j) row[place_of_coordinate(j)] = net.weight[p][j];
+    to.bias[unit] = net.bias[p];
 #if MLP
-    to.output[unit / 4].of[unit % 4] = net.output[p];
+    to.output[unit] = net.output[p];
     if (unit == 0) to.constant = net.constant;
 #endif
   }
-}
-
-// The output of a staged network, by one thread.
-__device__ __forceinline__ float staged_output(const Staged &net, const Point &x, int k) {
-  float result = MLP ? net.constant : 1.0f;
-  for (int q = 0; q < QUADS; ++q) {
-    Quad z = net.bias[q];
-#pragma unroll
-    for (int j = 0; j < N; ++j) {
-      const float xj = coordinate(x, j);
-      const Quad w = net.weight[j][q];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) z.of[i] = fmaf(w.of[i], xj, z.of[i]);
-    }
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (4 * q + i >= UNITS) break;
-      result = MLP ? fmaf(net.output[q].of[i], activation(z.of[i], k), result) : result * activation(z.of[i], k);
-    }
-  }
-  return result;
-}
-
-// The least number that a thread of the crowd is wrong with; a large one if none is.
-__device__ __forceinline__ int first_of(bool wrong, int number, Shared &shared) {
-#if IN_A_WARP
-  const u32 all = __ballot_sync(~0u, wrong);
-  return all ? number - (int)(threadIdx.x % 32) + __ffs(all) - 1 : 1 << 30;
-#else
-  if (threadIdx.x == 0) shared.first_wrong = 1 << 30;
-  __syncthreads();
-  if (wrong) atomicMin(&shared.first_wrong, number);
-  __syncthreads();
-  const int first = shared.first_wrong;
-  __syncthreads();
-  return first;
-#endif
-}
-
-// A staged run on all witnesses, then on validation points: a point for each thread, up to the first mistake.
-__device__ __forceinline__ int look_together(const Staged &net, Witnesses &known, int &start, const TARGET_TYPE *target,
-                                             const u32 *points, int k, Shared &shared) {
-  const int size = IN_A_WARP ? 32 : BLOCK, self = threadIdx.x % size;
-  for (int from = -size; from < POINTS; from += size) {
-    const int i = from + self;
-    const bool inside = from < 0 ? self < WITNESSES : i < POINTS;
-    const Point x = from < 0 ? witness(known, self % WITNESSES) : point_at(points, inside ? i : 0);
-    const float y = from < 0 ? witness_label(known, self % WITNESSES) : label(x, target);
-    const float value = staged_output(net, x, k);
-    if (first_of(inside && !is_finite(value), i, shared) < POINTS) return DIVERGED;
-    const int wrong = first_of(inside && !(y * value > 0), i, shared);
-    if (wrong >= POINTS) continue;
-    if (from < 0) start = wrong + size;
-    else {
-      start = (start + 1) % WITNESSES;
-      if (i == wrong) replace(known, start, x, y);
-    }
-    SYNCHRONIZE();
-    return RUNNING;
-  }
-  return LEARNED;
 }
 #endif
 
@@ -362,7 +294,7 @@ __device__ __forceinline__ int tried(const Network &net, bool on, int &start, co
     int from = __shfl_sync(~0u, start, leader);
     const int k = __shfl_sync(~0u, net.k, leader);
     const TARGET_TYPE *its = (const TARGET_TYPE *)__shfl_sync(~0u, (unsigned long long)target, leader);
-    const int shown = look_together(staged, shared.witnesses[place], from, its, points, k, shared);
+    const int shown = look_together(staged, shared.witnesses[place], from, its, points, k);
     if (own) start = from, outcome = shown, right = false;
   }
   return outcome;
@@ -371,7 +303,7 @@ __device__ __forceinline__ int tried(const Network &net, bool on, int &start, co
   __syncthreads();
   stage(shared.staged[0], net, seat);
   __syncthreads();
-  return look_together(shared.staged[0], shared.witnesses[0], start, target, points, net.k, shared);
+  return look_together(shared.staged[0], shared.witnesses[0], start, target, points, net.k);
 #else
   Witnesses &known = shared.witnesses[seat.place];
   for (int i = 0; i < POINTS && SOME(right); ++i) {
@@ -425,9 +357,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
   u32 *own_witnesses = witnesses + (size_t)at * WITNESSES * WORDS;
   float *own_labels = witness_labels + at * WITNESSES;
   Witnesses &known = shared.witnesses[seat.place];
-  if (seat.u == 0) {
-    take_witnesses(known, own_witnesses, own_labels);
-  }
+  if (seat.u == 0) take_witnesses(known, own_witnesses, own_labels);
+#if CROWD
+  clear(shared.staged[IN_A_WARP ? threadIdx.x / 32 : 0]);
+#endif
   SYNCHRONIZE();
 
   const int first = step_count[at];
