@@ -18,10 +18,17 @@ from ..networks import Recipe, Sinusoid
 from ..runtime import precision
 from ..training.call import plan
 from ..training.host.workers import work_through
+from ..training.plans import Plan
 from .cases import EVERY, VALIDATION, Case, Timed
 
 ENGINE_SECONDS, VALIDATED_SECONDS = 2.0, 6.0
-"""Seconds per round of the lab's engine: longer with validation, as runs that learn are replaced."""
+"""Seconds per round of the lab's engine on a CPU: longer with validation, as runs that learn are replaced."""
+GPU_SECONDS = 0.5
+"""The same on a GPU without validation; with it a case has its own."""
+PLAIN_SECONDS = 0.4
+"""Plain JAX is called again until a round has taken as long."""
+PLAIN_OPERATIONS = 1e13
+"""What one call of plain JAX does on a GPU at the most: less than two seconds."""
 
 MOST_RUNS = 4_000_000
 """More than any engine finishes in such a round."""
@@ -61,7 +68,7 @@ def _label(case: Case, x: jax.Array) -> jax.Array:
     return jnp.prod(x[:, : case.k], axis=1)
 
 
-def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
+def plain(case: Case, *, validate: bool) -> Callable[[], Timed]:
     """vmap over models of a scan over steps; with `validate`, all validation points every ten steps.
 
     Its matrix products have the precision that the lab's have: float32, not the TF32 that recent GPUs default to.
@@ -80,31 +87,52 @@ def plain(case: Case, *, validate: bool) -> Callable[[int], Timed]:
         carry, _ = jax.lax.scan(step, carry, first + jnp.arange(EVERY))
         return carry, jnp.all(_outputs(case, carry[0], points) * _label(case, points) > 0)
 
-    def run(parameters: Parameters, key: jax.Array, points: jax.Array, steps: int) -> Any:
+    def run(parameters: Parameters, key: jax.Array, points: jax.Array, *, steps: int) -> Any:
         if not validate:
             return jax.lax.scan(step, (parameters, key), jnp.arange(steps))
         return jax.lax.scan(
             lambda carry, i: validated(carry, i * EVERY, points), (parameters, key), jnp.arange(steps // EVERY)
         )
 
-    compiled = jax.jit(jax.vmap(run, in_axes=(0, 0, None, None)), static_argnums=3)
-    keys = jr.split(jr.key(0), models)
-    parameters = jax.jit(jax.vmap(lambda key: _parameters(case, key)))(keys)
-    points = random_signs(jr.key(1), VALIDATION, case.n)
-    ready: set[int] = set()
-    """Leaves of steps that are compiled."""
+    on_cpu = jax.default_backend() == "cpu"
+    most = PLAIN_OPERATIONS / 200 if on_cpu else PLAIN_OPERATIONS
+    steps = int(min(1000, max(EVERY, most / (models * case.operations)))) // EVERY * EVERY
 
-    def timed(steps: int) -> Timed:
-        steps = max(EVERY, steps // EVERY * EVERY)
-        with precision(False):
-            if steps not in ready:
-                ready.add(steps)
-                jax.block_until_ready(compiled(parameters, keys, points, steps))
-            begun = time.perf_counter()
-            jax.block_until_ready(compiled(parameters, keys, points, steps))
-        return Timed(time.perf_counter() - begun, steps * models)
+    def many(parameters: Parameters, keys: jax.Array, points: jax.Array) -> Any:
+        return jax.vmap(functools.partial(run, steps=steps), in_axes=(0, 0, None))(parameters, keys, points)
+
+    def given() -> tuple[Parameters, jax.Array, jax.Array]:
+        keys = jr.split(jr.key(0), models)
+        return jax.vmap(lambda key: _parameters(case, key))(keys), keys, random_signs(jr.key(1), VALIDATION, case.n)
+
+    with precision(False):
+        compiled = jax.jit(many).lower(*jax.eval_shape(given)).compile()
+    arguments = functools.cache(jax.jit(given))
+
+    def timed() -> Timed:
+        ready, calls = jax.block_until_ready(arguments()), 0
+        begun = time.perf_counter()
+        while calls == 0 or time.perf_counter() - begun < PLAIN_SECONDS:
+            jax.block_until_ready(compiled(*ready))
+            calls += 1
+        return Timed(time.perf_counter() - begun, calls * steps * models)
 
     return timed
+
+
+def _plans(case: Case) -> Callable[..., Plan]:
+    networks: dict[str, Recipe] = {
+        "mlp": pl.MLP(case.width),
+        "neuron": pl.Neuron(Sinusoid(case.k)),
+        "polynet": pl.PolyNet(case.width),
+    }
+    task = pl.Uniform(pl.Parity(case.n, range(case.k)))
+    return functools.partial(plan, task, networks[case.network], batch=case.batch)
+
+
+def trained_by_kernels(case: Case) -> bool:
+    """Whether fused kernels cover a case on this machine."""
+    return _plans(case)(seeds=1).cells[0].fused_kernel is not None
 
 
 def engine(case: Case, *, validate: bool, fused: bool = True) -> tuple[Callable[[], Timed], int]:
@@ -113,16 +141,12 @@ def engine(case: Case, *, validate: bool, fused: bool = True) -> tuple[Callable[
     Runs that learn are replaced by others, as in any use of it. Also the number of lanes that the lab chooses for this
     shape. On a GPU fused kernels train them, unless they are turned off.
     """
-    networks: dict[str, Recipe] = {
-        "mlp": pl.MLP(case.width),
-        "neuron": pl.Neuron(Sinusoid(case.k)),
-        "polynet": pl.PolyNet(case.width),
-    }
-    network = networks[case.network]
-    of_shape = functools.partial(plan, pl.Uniform(pl.Parity(case.n, range(case.k))), network, batch=case.batch)
+    of_shape = _plans(case)
     lanes = of_shape(seeds=1, steps=100, fused=fused).ensemble.program.lanes
     options: dict[str, Any] = {"every": EVERY} if validate else {"validation": 0, "every": 500}
     seconds = VALIDATED_SECONDS if validate else ENGINE_SECONDS
+    if jax.default_backend() != "cpu":
+        seconds = (case.window if fused else min(case.window, 1.0)) if validate else GPU_SECONDS
     seeds = min(200 * lanes, MOST_RUNS)
     ready = of_shape(rate=case.rate, seeds=seeds, steps=100_000, lanes=lanes, fused=fused, **options)
     work_through(ready.ensemble, seconds=0)  # compiles

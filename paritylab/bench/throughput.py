@@ -20,7 +20,7 @@ import numpy as np
 from ..manifest import manifest
 from .cases import CASES as CASES, Case, Timed
 from .costs import cost, rates as device_rates
-from .jax_engines import engine, plain, plain_models
+from .jax_engines import engine, plain, plain_models, trained_by_kernels
 
 BLOCK_STEPS = 20
 """Steps in which weights move to and from memory once, at the least, where kernels keep them in registers."""
@@ -31,28 +31,28 @@ Engine = Callable[[], Timed]
 """One round, compiled and warmed up beforehand."""
 
 
-def engines(case: Case) -> dict[str, tuple[Engine, int]]:
+def engines(case: Case, torch: bool = True) -> dict[str, tuple[Engine, int]]:
     """Every engine of a case, with the number of models that it trains side by side."""
     found: dict[str, tuple[Engine, int]] = {}
-    if importlib.util.find_spec("torch") and case.network == "mlp":
+    if torch and importlib.util.find_spec("torch") and case.network == "mlp":
         from . import torch_engines
 
         found["torch loop"] = _of_one_length(torch_engines.loop(case)), 1
         found["torch vmap"] = _of_one_length(torch_engines.vmap(case)), 128
-    found["plain jax"] = _of_one_length(plain(case, validate=False)), plain_models(case, validate=False)
-    found["plain jax, validated"] = _of_one_length(plain(case, validate=True)), plain_models(case, validate=True)
-    ways = {"paritylab": True} if jax.default_backend() == "cpu" else {"paritylab, general": False, "paritylab": True}
+    found["plain jax"] = plain(case, validate=False), plain_models(case, validate=False)
+    found["plain jax, validated"] = plain(case, validate=True), plain_models(case, validate=True)
+    ways = {"paritylab, general": False, "paritylab": True} if trained_by_kernels(case) else {"paritylab": True}
     for name, fused in ways.items():
         found[name] = engine(case, validate=False, fused=fused)
         found[f"{name}, validated"] = engine(case, validate=True, fused=fused)
     return found
 
 
-def measure(cases: list[Case], rounds: int, say: Callable[[str], None]) -> list[dict[str, Any]]:
+def measure(cases: list[Case], rounds: int, say: Callable[[str], None], torch: bool = True) -> list[dict[str, Any]]:
     """One row per case and engine."""
     rows = []
     for case in cases:
-        contenders = engines(case)
+        contenders = engines(case, torch)
         rates: dict[str, list[float]] = {name: [] for name in contenders}
         for number in range(rounds):
             for name, (run, _) in contenders.items():
@@ -69,7 +69,6 @@ def _of_one_length(run: Callable[[int], Timed]) -> Engine:
     """Rounds of as many steps as take about `SECONDS`."""
     steps = 100
     while (seconds := run(steps).seconds) < SECONDS / 2:
-        # Another number of steps is another program for plain JAX: few guesses, not small ones.
         steps = int(steps * max(2.0, SECONDS / max(seconds, 1e-4)))
     if seconds > 2 * SECONDS:
         steps = max(10, int(steps * SECONDS / seconds))
@@ -86,9 +85,15 @@ def _row(case: Case, name: str, lanes: int, rates: dict[str, float]) -> dict[str
         "ratio_to_torch_loop": rate / rates["torch loop"] if "torch loop" in rates else None,
         "ratio_to_plain_jax": rate / rates["plain jax"],
         "ratio_to_plain_jax_validated": rate / rates["plain jax, validated"],
+        "ratio_to_general_engine": rate / rates[general] if (general := _general(name)) in rates else None,
         "fraction_of_sgemm": rate * case.operations / sgemm(),
         "fraction_of_floor": rate * cost(case, BLOCK_STEPS).floor(device_rates(), _on_tensor_cores(case)),
     }
+
+
+def _general(name: str) -> str:
+    """The general engine that does the same as one with fused kernels."""
+    return name.replace("paritylab", "paritylab, general")
 
 
 def _on_tensor_cores(case: Case) -> bool:

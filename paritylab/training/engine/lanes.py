@@ -47,7 +47,7 @@ class Program:
     def few(self) -> int:
         """Lanes are filled in groups of this size, once as many are free."""
         if isinstance(self.rule, AbstractBlockRule):
-            return max(1, self.lanes // 16)  # a block is long, and more runs end in it
+            return max(1, self.lanes // 32)  # a block is long, and more runs end in it
         return max(1, self.lanes // (8 if self.block == 1 else 64))
 
     def together(self, level: int) -> int:

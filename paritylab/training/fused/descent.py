@@ -28,8 +28,8 @@ from .launching import prepared
 class FusedDescent(GradientDescent, AbstractBlockRule):
     """`GradientDescent` whose blocks a kernel takes: the same draws, sums in another order.
 
-    The kernel validates on a run's witnesses and, where all runs have the same, on the points of the batch. Where it does
-    not know all of them, a run that passes is validated once more by the general engine, whose word counts.
+    The kernel validates on a run's witnesses and, where all runs have the same, on the points of the batch. Where it
+    does not know all of them, a run that passes is validated once more by the general engine, whose word counts.
     """
 
     kernel: Kernel = dataclasses.field(kw_only=True)

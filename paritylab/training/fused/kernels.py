@@ -29,7 +29,7 @@ RESIDENT_THREADS = 384
 """Threads of a multiprocessor that are worth fewer registers, at batch 1."""
 LARGEST_BLOCK = 1024
 WARP = 32
-BLOCK_OPERATIONS, SHORTEST_BLOCK, LONGEST_BLOCK = 1e11, 20, 1000
+BLOCK_OPERATIONS, SHORTEST_BLOCK, LONGEST_BLOCK = 2e11, 20, 1000
 """What all lanes do in a block, and the steps of a block. A run that seems to have ended waits for its end."""
 MOST_POINTS, FEW_POINTS = 2**15, 512
 CROWD_BYTES = 32 * 2**10
@@ -110,17 +110,15 @@ class Kernel:
 
     @property
     def block(self) -> int:
-        """Threads of a block: four warps, or all of a run."""
-        return (
-            max(4 * WARP, -(-self.threads // WARP) * WARP) if self.threads <= WARP else -(-self.threads // WARP) * WARP
-        )
+        """Threads of a block: those of a run in whole warps. A warp with a long validation holds up no other run."""
+        return -(-self.threads // WARP) * WARP
 
     @property
     def runs(self) -> int:
         """Runs of a block."""
         if self.threads > WARP:
             return 1
-        return self.block // WARP * (WARP // self.threads)
+        return WARP // self.threads
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -190,16 +188,15 @@ class Kernel:
 
     @property
     def _staged(self) -> int:
-        """Bytes of the weights of the runs that a block looks at together."""
-        tiles, warps = -(-self.units // 16), self.block // WARP
-        one = 1024 * tiles * -(-self.n // 16) + 128 * tiles
-        return warps * (one + 272) if self.threads <= WARP else one + 256 * warps + 16
+        """Bytes of the weights of the run that a block looks at together."""
+        tiles = -(-self.units // 16)
+        return 1024 * tiles * -(-self.n // 16) + 128 * tiles + 256 * (self.block // WARP) + 16
 
     @property
     def lanes(self) -> int:
         """How many runs train side by side: enough for several waves of blocks on a large GPU."""
         if self.threads <= WARP:
-            return 2**15 if self.family == "mlp" else 2**16
+            return 2**16
         return 2**14 if self.units <= 256 else 2**12
 
     def rounds_of_block(self, lanes: int, every: int) -> int:
@@ -220,7 +217,7 @@ class Kernel:
         sums = 2 * self.warps * padded * 4
         witnesses = 4 * (WITNESSES * self.words + 1)
         run = 4 * self._drawn_words + steps * step + inputs * 2 * WARP * 8 + sums + witnesses
-        return self.runs * (-(-run // 16) * 16)
+        return -(-run // 16) * 16
 
     @property
     def _drawn_words(self) -> int:

@@ -106,6 +106,6 @@ def test_a_plan_for_kernels_is_not_trained_without_a_gpu(kernels, monkeypatch):
 
 def test_blocks_are_long_where_steps_are_small_and_one_round_with_records(kernels):
     program = made(batch=1).size("gpu").program
-    assert (program.lanes, program.block) == (2**15, 100)
+    assert (program.lanes, program.block) == (2**16, 100)
     assert made(batch=128, network=pl.MLP(1000)).size("gpu").program.block == 2
     assert made(batch=1, records=[pl.FreshError()]).size("gpu").program.block == 1

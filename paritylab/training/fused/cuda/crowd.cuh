@@ -6,8 +6,6 @@
 
 #include "products.cuh"
 
-#define CROWD_SIZE (IN_A_WARP ? 32 : BLOCK)  // threads that look at one run together: a warp, or the block
-#define CROWD_WARPS (CROWD_SIZE / 32)
 #define UNIT_TILES ((UNITS + 15) / 16)   // of 16 units
 #define INPUT_TILES ((N + 15) / 16)      // of 16 coordinates
 #define MOST_TILES 8                     // of 8 points, that a warp tries together
@@ -17,13 +15,13 @@
 struct __align__(16) Staged {
   float weight[UNIT_TILES * INPUT_TILES * 2][32][4];  // halves of left factors
   float bias[UNIT_TILES * 16], output[UNIT_TILES * 16];
-  float constant, values[CROWD_WARPS][MOST_TILES * 8];
+  float constant, values[WARPS][MOST_TILES * 8];
   int least;
 };
 
 __device__ __forceinline__ void clear(Staged &staged) {
-  for (int i = threadIdx.x % CROWD_SIZE; i < UNIT_TILES * INPUT_TILES * 256; i += CROWD_SIZE) (&staged.weight[0][0][0])[i] = 0;
-  for (int i = threadIdx.x % CROWD_SIZE; i < UNIT_TILES * 16; i += CROWD_SIZE) staged.bias[i] = staged.output[i] = 0;
+  for (int i = threadIdx.x; i < UNIT_TILES * INPUT_TILES * 256; i += BLOCK) (&staged.weight[0][0][0])[i] = 0;
+  for (int i = threadIdx.x; i < UNIT_TILES * 16; i += BLOCK) staged.bias[i] = staged.output[i] = 0;
 }
 
 // Where the weight of a unit and a coordinate lies: the sum of what each of them says.
@@ -43,8 +41,6 @@ __device__ __forceinline__ Factor right_factor(u32 bits) {
   return Factor{signs(bits, bits >> 1, true, true), signs(bits >> 8, bits >> 9, true, true)};
 }
 
-__device__ __forceinline__ float combined(float a, float b) { return MLP ? a + b : a * b; }
-
 // The outputs on 8 COUNT points from a number on, by a warp, to shared memory.
 template <int COUNT>
 __device__ __forceinline__ void staged_outputs(const Staged &net, int from, const Witnesses &known, const u32 *points, int k,
@@ -57,9 +53,9 @@ __device__ __forceinline__ void staged_outputs(const Staged &net, int from, cons
 #pragma unroll
     for (int q = 0; q < INPUT_TILES; ++q) inputs[q][t] = right_factor(x.word[q / 2] >> q % 2 * 16);
   }
-  float sums[COUNT][2];
+  float sums[2 * COUNT];
 #pragma unroll
-  for (int t = 0; t < COUNT; ++t) sums[t][0] = sums[t][1] = MLP ? 0 : 1;
+  for (int i = 0; i < 2 * COUNT; ++i) sums[i] = MLP ? 0 : 1;
 #pragma unroll 1
   for (int tile = 0; tile < UNIT_TILES; ++tile) {
     const int unit = tile * 16 + lane / 4;
@@ -79,18 +75,17 @@ __device__ __forceinline__ void staged_outputs(const Staged &net, int from, cons
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float h = activation(z[t][i], k);
-        if (MLP) sums[t][i % 2] = fmaf(of_unit[i / 2], h, sums[t][i % 2]);
-        else if (unit + i / 2 * 8 < UNITS) sums[t][i % 2] *= h;
+        float &sum = sums[2 * t + i % 2];
+        if (MLP) sum = fmaf(of_unit[i / 2], h, sum);
+        else if (unit + i / 2 * 8 < UNITS) sum *= h;
       }
   }
+  const int first = over_rows(sums, [](float a, float b) { return MLP ? a + b : a * b; });
 #pragma unroll
-  for (int t = 0; t < COUNT; ++t)
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-#pragma unroll
-      for (int by = 4; by < 32; by *= 2) sums[t][i] = combined(sums[t][i], __shfl_xor_sync(~0u, sums[t][i], by));
-      if (lane < 4) values[t * 8 + lane * 2 + i] = sums[t][i];
-    }
+  for (int c = 0; c < SHARE_OF_ROWS(2 * COUNT); ++c) {
+    const int i = first + c;
+    values[i / 2 * 8 + lane % 4 * 2 + i % 2] = sums[c];
+  }
   __syncwarp();
 }
 
@@ -116,7 +111,7 @@ __device__ __forceinline__ int least_of(int number, Staged &staged) {
 template <int COUNT>
 __device__ __forceinline__ int first_wrong(Staged &net, int from, const Witnesses &known, const TARGET_TYPE *target,
                                            const u32 *points, int k) {
-  const int warp = threadIdx.x % CROWD_SIZE / 32, lane = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   from += warp * 8 * COUNT;
   staged_outputs<COUNT>(net, from, known, points, k, net.values[warp]);
   int found = NONE;
@@ -131,21 +126,23 @@ __device__ __forceinline__ int first_wrong(Staged &net, int from, const Witnesse
   return least_of(found, net);
 }
 
-// A staged run on all witnesses, then on validation points. Apart from the loop over steps, whose weights need the
-// registers.
-__device__ __noinline__ int look_together(Staged &net, Witnesses &known, int &start, const TARGET_TYPE *target,
-                                          const u32 *points, int k) {
+// What a staged run shows on all witnesses, then on validation points.
+__device__ __forceinline__ int first_mistake(Staged &net, Witnesses &known, int &start, const TARGET_TYPE *target,
+                                             const u32 *points, int k) {
   int wrong = first_wrong<AT_FIRST>(net, -WITNESSES, known, target, points, k);
-  for (int from = CROWD_SIZE / 4 * AT_FIRST - WITNESSES; wrong == NONE && from < POINTS; from += CROWD_SIZE / 4 * MOST_TILES)
+  for (int from = BLOCK / 4 * AT_FIRST - WITNESSES; wrong == NONE && from < POINTS; from += BLOCK / 4 * MOST_TILES)
     wrong = first_wrong<MOST_TILES>(net, from, known, target, points, k);
   if (wrong == NONE) return LEARNED;
   if (wrong == NOT_FINITE) return DIVERGED;
   start = wrong < 0 ? wrong + WITNESSES : (start + 1) % WITNESSES;
   SYNCHRONIZE();
-  if (wrong >= 0 && threadIdx.x % CROWD_SIZE == 0) {
+  if (wrong >= 0 && threadIdx.x == 0) {
     const Point x = point_at(points, wrong);
     replace(known, start, x, label(x, target));
   }
   SYNCHRONIZE();
   return RUNNING;
 }
+
+// Says that what lies there may have changed, so that the compiler does not keep it in registers as well.
+__device__ __forceinline__ void in_memory(const void *at) { asm volatile("" : : "l"(at) : "memory"); }

@@ -1,4 +1,4 @@
-// Products of float32 with +-1 on tensor cores.
+// Products of float32 with +-1 on tensor cores, and sums over their rows.
 //
 // bfloat16 holds +-1 exactly, and a float32 number is the sum of three bfloat16 parts: three products of bfloat16,
 // accumulated in float32, give that of float32.
@@ -62,3 +62,29 @@ __device__ __forceinline__ void multiply_add(float (&sum)[4], const LeftFactor &
 __device__ __forceinline__ u32 signs(u32 first, u32 second, bool first_inside, bool second_inside) {
   return (first_inside ? 0x3f80u | (first & 1) << 15 : 0) | (second_inside ? 0x3f800000u | second << 31 : 0);
 }
+
+// Puts together what the eight threads of a column hold, in place. Each of them goes on with one half of the values at a
+// time, as long as there are several: of COUNT values it ends with a share, from the number that is returned on.
+template <int COUNT, typename Combine>
+__device__ __forceinline__ int over_rows(float (&values)[COUNT], Combine combine) {
+  int first = 0, count = COUNT;
+#pragma unroll
+  for (int by = 4; by < 32; by *= 2) {
+    const bool upper = threadIdx.x & by;
+    if (count == 1) {
+      values[0] = combine(values[0], __shfl_xor_sync(~0u, values[0], by));
+      continue;
+    }
+    count /= 2;
+#pragma unroll
+    for (int i = 0; i < COUNT / 2; ++i) {
+      if (i >= count) break;
+      const float kept = upper ? values[count + i] : values[i], given = upper ? values[i] : values[count + i];
+      values[i] = combine(kept, __shfl_xor_sync(~0u, given, by));
+    }
+    first += upper ? count : 0;
+  }
+  return first;
+}
+
+#define SHARE_OF_ROWS(count) ((count) > 8 ? (count) / 8 : 1)

@@ -15,7 +15,6 @@
 #include "descent.cuh"
 
 #define THREADS (32 * WARPS)
-#define RUNS (BLOCK / THREADS)
 #define PADDED ((BATCH + 15) / 16 * 16)  // examples
 #define FORWARD_TILES (PADDED / 8)       // of 8 examples
 #define BATCH_TILES (PADDED / 16)        // of 16 examples
@@ -44,7 +43,7 @@ struct __align__(16) Shared {
   float sums[2][WARPS][PADDED];
   Witnesses witnesses;
 };
-static_assert(RUNS * sizeof(Shared) == SHARED_BYTES, "asked for at the launch");
+static_assert(BLOCK == THREADS && sizeof(Shared) == SHARED_BYTES, "asked for at the launch");
 
 // The bits of an example from coordinate `first` on.
 __device__ __forceinline__ u32 bits_from(const u32 *words, int b, int first) {
@@ -130,23 +129,20 @@ __device__ __forceinline__ void preactivations(float (&z)[4], const Units &units
 }
 
 // Adds a tile's part of the outputs on two examples.
-__device__ __forceinline__ void add_outputs(float (&sums)[2], const float (&z)[4], const Network &net, int tile) {
+__device__ __forceinline__ void add_outputs(float *sums, const float (&z)[4], const Network &net, int tile) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) sums[i % 2] = fmaf(net.output[tile][i / 2], activation(z[i], net.k), sums[i % 2]);
 }
 
-// Each warp's part of the outputs, to shared memory.
+// Each warp's part of the outputs, by pairs of examples, to shared memory.
 template <int COUNT>
-__device__ __forceinline__ void share_outputs(float (&sums)[COUNT][2], float *to) {
-  const int lane = threadIdx.x % 32;
+__device__ __forceinline__ void share_outputs(float (&sums)[COUNT], float *to) {
+  const int first = over_rows(sums, [](float a, float b) { return a + b; });
 #pragma unroll
-  for (int t = 0; t < COUNT; ++t)
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-#pragma unroll
-      for (int by = 4; by < 32; by *= 2) sums[t][i] += __shfl_xor_sync(~0u, sums[t][i], by);
-      if (lane < 4) to[t * 8 + lane * 2 + i] = sums[t][i];
-    }
+  for (int c = 0; c < SHARE_OF_ROWS(COUNT); ++c) {
+    const int i = first + c;
+    to[i / 2 * 8 + threadIdx.x % 4 * 2 + i % 2] = sums[c];
+  }
 }
 
 __device__ __forceinline__ float output_of(const float (&sums)[WARPS][PADDED], int b, float constant) {
@@ -217,9 +213,7 @@ __device__ __forceinline__ void step(Network &net, const Pace &pace, Shared &sha
                                      int warp, const u32 *next, const TARGET_TYPE *target) {
   const int lane = threadIdx.x % 32;
   const Step &at = shared.steps[buffer];
-  float sums[FORWARD_TILES][2], kept[KEEP ? TILES : 1][KEEP ? FORWARD_TILES : 1][4];
-#pragma unroll
-  for (int t = 0; t < FORWARD_TILES; ++t) sums[t][0] = sums[t][1] = 0;
+  float sums[2 * FORWARD_TILES] = {}, kept[KEEP ? TILES : 1][KEEP ? FORWARD_TILES : 1][4];
 #pragma unroll
   for (int tile = 0; tile < TILES; ++tile) {
     const Units units = factors_of(net, tile);
@@ -227,7 +221,7 @@ __device__ __forceinline__ void step(Network &net, const Pace &pace, Shared &sha
     for (int t = 0; t < FORWARD_TILES; ++t) {
       float z[4];
       preactivations(z, units, net, tile, at.forward + t, FORWARD_TILES);
-      add_outputs(sums[t], z, net, tile);
+      add_outputs(sums + 2 * t, z, net, tile);
 #if KEEP
 #pragma unroll
       for (int i = 0; i < 4; ++i) kept[tile][t][i] = z[i];
@@ -275,9 +269,7 @@ __device__ __forceinline__ float outputs_on(const Point &x, const Network &net, 
       if (warp == 0) shared.tried[q * (GROUP / 8) + t][lane] = pairs(bits, 16 * q);
     }
   SYNCHRONIZE();
-  float sums[GROUP / 8][2];
-#pragma unroll
-  for (int t = 0; t < GROUP / 8; ++t) sums[t][0] = sums[t][1] = 0;
+  float sums[GROUP / 4] = {};
 #pragma unroll
   for (int tile = 0; tile < TILES; ++tile) {
     const Units units = factors_of(net, tile);
@@ -285,7 +277,7 @@ __device__ __forceinline__ float outputs_on(const Point &x, const Network &net, 
     for (int t = 0; t < GROUP / 8; ++t) {
       float z[4];
       preactivations(z, units, net, tile, shared.tried + t, GROUP / 8);
-      add_outputs(sums[t], z, net, tile);
+      add_outputs(sums + 2 * t, z, net, tile);
     }
   }
   share_outputs(sums, shared.sums[turn][warp]);
@@ -321,10 +313,10 @@ __device__ __forceinline__ int tried(const Network &net, const TARGET_TYPE *targ
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) {
   extern __shared__ __align__(16) unsigned char bytes[];
-  Shared &shared = ((Shared *)bytes)[threadIdx.x / THREADS];
-  const int run = blockIdx.x * RUNS + threadIdx.x / THREADS, at = run;
-  if (run >= LANES || !taken[at] || step_count[at] >= limit[at]) return;  // a warp, or a block, as a whole
-  const int lane = threadIdx.x % 32, warp = threadIdx.x % THREADS / 32;
+  Shared &shared = *(Shared *)bytes;
+  const int at = blockIdx.x;
+  if (!taken[at] || step_count[at] >= limit[at]) return;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
   Network net;
   for_each_weight(net, warp, [&](float &value, int unit, int j) {

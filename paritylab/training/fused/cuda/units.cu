@@ -11,9 +11,8 @@
 #include "descent.cuh"
 
 #define IN_A_WARP (THREADS <= 32)
-#if IN_A_WARP
-#define RUNS_OF_A_WARP (32 / THREADS)
-#define RUNS (BLOCK / 32 * RUNS_OF_A_WARP)
+#if IN_A_WARP  // and so is the block
+#define RUNS (32 / THREADS)
 #define SYNCHRONIZE() __syncwarp()
 #else
 #define RUNS 1
@@ -27,12 +26,11 @@
 #define TOGETHER (UNITS <= 12 ? (UNITS + 3) / 4 : 2)  // quads of units whose sums of a point are taken together
 #if CROWD
 #include "crowd.cuh"
-#define CROWDS (IN_A_WARP ? WARPS : 1)
 #endif
 
 struct Shared {
 #if CROWD
-  Staged staged[CROWDS];
+  Staged staged;
 #endif
   u32 words[RUNS][SPAN * ITEMS + 1];
   Witnesses witnesses[RUNS];
@@ -59,9 +57,9 @@ struct Seat {
 
 __device__ __forceinline__ Seat seat_of_thread() {
 #if IN_A_WARP
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / THREADS;
-  const bool spare = group >= RUNS_OF_A_WARP;  // such a thread goes along with the first run, and holds nothing
-  return Seat{spare ? THREADS : lane % THREADS, warp * RUNS_OF_A_WARP + (spare ? 0 : group), spare ? 0 : group * THREADS};
+  const int lane = threadIdx.x, group = lane / THREADS;
+  const bool spare = group >= RUNS;  // such a thread goes along with the first run, and holds nothing
+  return Seat{spare ? THREADS : lane % THREADS, spare ? 0 : group, spare ? 0 : group * THREADS};
 #else
   return Seat{(int)threadIdx.x, 0, 0};
 #endif
@@ -276,15 +274,14 @@ __device__ __forceinline__ void stage(Staged &to, const Network &net, const Seat
 }
 #endif
 
-#define TRIED_ALONE (CROWD ? 2 : WITNESSES)  // most networks that are wrong are so on one of the last points
-
-// The outcome that a run's witnesses and the first validation points show.
-__device__ __forceinline__ int tried(const Network &net, bool on, int &start, const TARGET_TYPE *target, const u32 *points,
-                                     const Seat &seat, Shared &shared, int &turn) {
-  bool right = on;
-  int outcome = try_witnesses(net, right, TRIED_ALONE, start, seat, shared, turn);
-#if CROWD && IN_A_WARP
-  Staged &staged = shared.staged[threadIdx.x / 32];
+#if CROWD
+// What all witnesses and the validation points say of each run that is `right` so far. It is called with a network that
+// lies in memory: registers are for the products here, and for the weights in the loop over steps.
+__device__ __noinline__ int look_together(Network &net, bool right, int &start, const TARGET_TYPE *target,
+                                          const u32 *points, const Seat &seat, Shared &shared) {
+#if IN_A_WARP
+  int outcome = RUNNING;
+  Staged &staged = shared.staged;
   for (u32 asking = __ballot_sync(~0u, right && seat.u == 0); asking; asking &= asking - 1) {
     const int leader = __ffs(asking) - 1, place = __shfl_sync(~0u, seat.place, leader);
     const bool own = seat.place == place;
@@ -294,16 +291,35 @@ __device__ __forceinline__ int tried(const Network &net, bool on, int &start, co
     int from = __shfl_sync(~0u, start, leader);
     const int k = __shfl_sync(~0u, net.k, leader);
     const TARGET_TYPE *its = (const TARGET_TYPE *)__shfl_sync(~0u, (unsigned long long)target, leader);
-    const int shown = look_together(staged, shared.witnesses[place], from, its, points, k);
-    if (own) start = from, outcome = shown, right = false;
+    const int shown = first_mistake(staged, shared.witnesses[place], from, its, points, k);
+    if (own) start = from, outcome = shown;
   }
   return outcome;
-#elif CROWD
-  if (!right) return outcome;
+#else
   __syncthreads();
-  stage(shared.staged[0], net, seat);
+  stage(shared.staged, net, seat);
   __syncthreads();
-  return look_together(shared.staged[0], shared.witnesses[0], start, target, points, net.k);
+  return first_mistake(shared.staged, shared.witnesses[0], start, target, points, net.k);
+#endif
+}
+#endif
+
+#define TRIED_ALONE (CROWD ? 2 : WITNESSES)  // most networks that are wrong are so on one of the last points
+
+// The outcome that a run's witnesses and the first validation points show.
+__device__ __forceinline__ int tried(Network &net, bool on, int &start, const TARGET_TYPE *target, const u32 *points,
+                                     const Seat &seat, Shared &shared, int &turn) {
+  bool right = on;
+  int outcome = try_witnesses(net, right, TRIED_ALONE, start, seat, shared, turn);
+#if CROWD
+  if (!SOME(right)) return outcome;
+  Network kept = net;
+  int at = start;
+  const int shown = look_together(kept, right, at, target, points, seat, shared);
+  in_memory(&kept);
+  net = kept;
+  if (right) start = at;
+  return right ? shown : outcome;
 #else
   Witnesses &known = shared.witnesses[seat.place];
   for (int i = 0; i < POINTS && SOME(right); ++i) {
@@ -359,7 +375,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
   Witnesses &known = shared.witnesses[seat.place];
   if (seat.u == 0) take_witnesses(known, own_witnesses, own_labels);
 #if CROWD
-  clear(shared.staged[IN_A_WARP ? threadIdx.x / 32 : 0]);
+  clear(shared.staged);
 #endif
   SYNCHRONIZE();
 
