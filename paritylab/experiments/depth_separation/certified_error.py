@@ -69,9 +69,9 @@ SETTINGS = {
 
 
 def plan(settings: Settings) -> Iterator[Plan]:
-    """The runs of one size and start side by side, the longest first."""
-    how: dict[str, Any] = {"batch": settings.batch, "every": settings.steps // 2, "lanes": settings.rates}
-    how |= {"records": (settings.record,), "steps": settings.steps, "points": settings.points}
+    """The runs of one size side by side, the longest first."""
+    how: dict[str, Any] = {"batch": settings.batch, "every": settings.steps // 2, "points": settings.points}
+    how |= {"records": (settings.record,), "steps": settings.steps, "lanes": settings.rates * settings.starts}
     for width in sorted(settings.widths, reverse=True):
         for pairs in sorted(settings.pairs, reverse=True):
             for start in range(settings.starts):

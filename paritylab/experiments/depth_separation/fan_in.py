@@ -54,6 +54,8 @@ UNBALANCED = (
 )
 LEAST = 2000
 """Examples at the least for the layers above: with them all counts but a thousandth have been seen."""
+PART = 10
+"""Trials of a call."""
 
 
 @dataclass(frozen=True)
@@ -165,8 +167,10 @@ def plan(settings: Settings) -> Iterator[Call]:
     for gate in settings.gates:
         yield Call(best_norm, {"gate": gate}, {"kind": "norm"}, seconds=0.5)
         for blocks in settings.blocks:
-            configuration = {"gate": gate, "blocks": blocks, "first": 0, "count": settings.trials}
-            yield Call(trials, configuration, {"kind": "trials"}, seconds=blocks * settings.trials / 100)
+            for first in range(0, settings.trials, PART):
+                count = min(PART, settings.trials - first)
+                which = {"gate": gate, "blocks": blocks, "first": first, "count": count}
+                yield Call(trials, which, {"kind": "trials"}, seconds=blocks * count / 100)
 
 
 def best_norm(gate: str) -> dict[str, float]:

@@ -66,11 +66,13 @@ class Settings:
     rate: float = 0.001
     batch: int = 256
     points: int = 16_384
+    together: int = 2
+    """Seeds that train side by side."""
 
 
 SETTINGS = {
     "quick": Settings(pairs=(15,), seeds=6, steps=2000, records=10, points=8192),
-    "paper": Settings(pairs=(15, 21, 31), seeds=20, steps=30_000, records=30),
+    "paper": Settings(pairs=(15, 21, 31), seeds=20, steps=30_000, records=30, together=20),
 }
 
 
@@ -88,7 +90,7 @@ def plan(settings: Settings) -> Iterator[Plan]:
     every = settings.steps // settings.records
     recording = pl.training.Recording([pl.training.ErrorsByPart(settings.points)], every)
     how: dict[str, Any] = {"rate": settings.rate, "batch": settings.batch, "optimizer": "adam", "validation": 0}
-    how |= {"steps": settings.steps, "every": every, "records": recording, "lanes": 2 * len(CASES)}
+    how |= {"steps": settings.steps, "every": every, "records": recording, "lanes": settings.together * len(CASES)}
     for pairs in settings.pairs:
         for seed in range(settings.seeds):
             target = random_target(pairs, seed)

@@ -67,10 +67,10 @@ class Settings:
 QUICK = (Cell(2, 1500, 1000, 300, 5_000), Cell(3, 4000, 2000, 500, 20_000), Cell(4, 300, 300, 100, 60_000))
 PAPER = (
     Cell(2, 20_000, 20_000, 20_000, 20_000),
-    Cell(3, 1_000_000, 200_000, 100_000, 50_000),
-    Cell(4, 100_000, 50_000, 20_000, 300_000),
+    Cell(3, 1_000_000, 200_000, 50_000, 50_000),
+    Cell(4, 50_000, 50_000, 20_000, 300_000),
 )
-SETTINGS = {"quick": Settings(QUICK, (0.1, 0.9)), "paper": Settings(PAPER, (0.1, 0.9, 0.99, 0.999), calls=40)}
+SETTINGS = {"quick": Settings(QUICK, (0.1, 0.9)), "paper": Settings(PAPER, (0.1, 0.9, 0.99, 0.999), calls=20)}
 SHORTER = (
     "Batches are finite: their noise moves weights that are small all together off the saddle, where the flow would "
     "leave them. The flow without noise has this exponent; the exact gradient with a batch's noise has SGD's."
