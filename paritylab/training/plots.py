@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from ..figures import one_panel
 from ..registry import nearest
 from ..style import of, use
+from ..survival import Survival
 from ..tables import shown
 from .rules.outcomes import Outcome
 from .summaries import censored_times, summarize
@@ -53,7 +54,7 @@ def plot(
     axis = one_panel(5.0, 3.2)[1] if ax is None else ax
     with use():
         if curves is None or what == LEARNED:
-            _draw_fractions(axis, view, told)
+            _draw_fractions(axis, view, told, checked_band(band) is not None)
         else:
             _draw_records(axis, view, told, curves, what, checked_band(band))
         axis.set_xlabel("step")
@@ -114,20 +115,30 @@ def _add_legend(axis: Axes, names: Sequence[str]) -> None:
     axis.legend(**(beside if entries > MOST_IN_A_LEGEND else {}))
 
 
-def _draw_fractions(axis: Axes, view: "View", names: Sequence[str]) -> None:
-    """The share that has learned by each step (Kaplan-Meier), with a tick where runs were lost from view."""
+def _draw_fractions(axis: Axes, view: "View", names: Sequence[str], banded: bool) -> None:
+    """The share that has learned by each step (Kaplan-Meier), with a tick where runs were lost from view, and the band
+    that holds the whole true curve with probability 95%."""
     lost, points = False, _groups(view.table, names)
     last = view.table.steps.max()
     for point, look in _looks(names, points).items():
         times = censored_times(view.table[points[point]])
         step, at_risk, learned, share = times.survival()
-        end = [step[-1]] if np.isfinite(times.step).all() and len(step) else [last]
-        axis.step([0, *step, *end], [0, *(1 - share), *(1 - share[-1:])], where="post", **look)
+        whole = Survival(
+            np.append(0.0, step), np.append(at_risk[:1], at_risk), np.append(0, learned), np.append(1.0, share)
+        )
+        goes_on = len(step) == 0 or not np.isfinite(times.step).all()
+        to_the_end = lambda values, end: np.append(values, [end] if goes_on else [])
+        reach = to_the_end(whole.step, last)
+        axis.step(reach, to_the_end(1 - whole.share, 1 - whole.share[-1]), where="post", **look)
+        if banded and len(step):
+            ends = [to_the_end(1 - each, 1 - each[-1]) for each in whole.band()]
+            axis.fill_between(reach, *ends, step="post", color=look["color"], alpha=0.13, linewidth=0)
         # Runs that left while others went on: the share is an estimate from here.
         left = (np.append(at_risk[1:], 0) + learned < at_risk) & (step < last)
         lost |= bool(left.any())
         axis.plot(step[left], 1 - share[left], "|", color=look["color"], markersize=6)
-    axis.set_ylabel("fraction of runs that learned" + (", estimated" if lost else ""))
+    label = "fraction of runs that learned" + (", estimated" if lost else "")
+    axis.set_ylabel(f"{label}\nshaded: 95% band" if banded else label)
     axis.set_ylim(0, 1.02)
 
 

@@ -55,7 +55,8 @@ class Viewed(abc.ABC):
         - `by`: the columns that tell curves apart; all that differ, but for seeds, if none is named.
         - `band`: two quantiles over runs between which a record is shaded, around its median; None draws a line for
           each run. A run that learned or settled keeps its last value; one that was stopped leaves the band, which
-          ends where less than half of the runs are left.
+          ends where less than half of the runs are left. Around the fraction that learned any band is that of Hall
+          and Wellner, which holds the whole true curve with probability 95%; None leaves it out.
         - `ax`: axes of matplotlib to draw on, if not a new figure.
         """
         from .plots import plot

@@ -63,9 +63,9 @@ def test_the_table_for_people_names_what_is_missing(part, capsys):
 
 
 def test_a_figure_of_unfinished_runs_says_that_it_is_an_estimate(whole, part):
-    assert whole.plot().axes[0].get_ylabel() == "fraction of runs that learned"
+    assert whole.plot().axes[0].get_ylabel() == "fraction of runs that learned\nshaded: 95% band"
     axis = part.plot().axes[0]
-    assert axis.get_ylabel() == "fraction of runs that learned, estimated"
+    assert axis.get_ylabel() == "fraction of runs that learned, estimated\nshaded: 95% band"
     (curve,) = [line for line in axis.get_lines() if line.get_linestyle() == "-"]
     (row,) = part.summary()
     reached = curve.get_xdata()[np.flatnonzero(curve.get_ydata() >= 0.5)[0]]

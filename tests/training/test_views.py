@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from scipy.stats import kstwobign
 
 from paritylab.figures import one_panel
 from paritylab.sweep import Results
@@ -75,7 +76,21 @@ def test_without_a_band_there_is_a_line_for_each_run():
 def test_the_share_that_learned_is_that_of_the_table():
     lines = lines_of(Made().plot("learned"))
     np.testing.assert_allclose(np.unique(lines["rate 0.1"], axis=0), [[0, 0], [15, 1 / 3], [30, 2 / 3], [40, 2 / 3]])
-    np.testing.assert_allclose(lines["rate 1"], [[0, 0], [20, 0.5], [40, 0.5]])
+    np.testing.assert_allclose(np.unique(lines["rate 1"], axis=0), [[0, 0], [20, 0.5], [40, 0.5]])
+
+
+def test_the_band_of_the_share_that_learned_is_that_of_kolmogorov_where_no_run_is_lost():
+    """From the first step to the last, scipy's quantile of sqrt(runs) sup |F_n - F| to either side; none if not wanted."""
+    rows = [(0.1, seed, "learned", 10 * (seed + 1), [0.5]) for seed in range(16)]
+    figure = Made(rows).plot("learned")
+    (band,) = figure.axes[0].collections
+    edge, share = band.get_paths()[0].vertices, lambda step: np.floor(step / 10) / 16
+    half = kstwobign.ppf(0.95) / 4
+    for step in (5.0, 35.0, 85.0, 155.0):
+        ends = sorted({y for x, y in edge if x == 10 * np.floor(step / 10)})
+        between = [max(0.0, share(step) - half), min(1.0, share(step) + half)]
+        assert all(np.isclose(ends, each, atol=1e-9).any() for each in between), step
+    assert not Made(rows).plot("learned", band=None).axes[0].collections
 
 
 def test_a_figure_is_drawn_on_axes_that_are_given():
