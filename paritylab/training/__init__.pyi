@@ -15,6 +15,7 @@ from .plans import (
 from .rules.fourier_records import (
     NeuronFourier as NeuronFourier,
     OutputFourier as OutputFourier,
+    SupportFourier as SupportFourier,
 )
 from .rules.gradient_descent import (
     GradientDescent as GradientDescent,

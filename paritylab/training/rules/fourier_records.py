@@ -15,8 +15,9 @@ from jaxtyping import Array, Float
 
 from ...cube import Encoding, cube, encode
 from ...demands import check_kind, check_whole
-from ...distributions import AbstractDistribution, Encoded
+from ...distributions import AbstractDistribution, Encoded, Mixture
 from ...networks.base import outputs
+from ...targets import AbstractTarget, Parity
 from .records import RECORD_STREAM, AbstractRecord, Snapshot
 
 LARGEST_CUBE = 12
@@ -67,6 +68,35 @@ class NeuronFourier(AbstractRecord):
         return hidden @ characters.T / len(x)
 
 
+class SupportFourier(AbstractRecord):
+    """The coefficients E[f(x) chi_T(x)] of the output f for subsets T of the support of a parity, which is each run's own.
+
+    A subset names places in the support, whose coordinates are counted from the least: with degree 3, (0, 1, 2) is the
+    parity itself, wherever it lies. So supports may be drawn at random. Of a parity of another degree nothing is
+    recorded but NaN.
+    """
+
+    degree: int = eqx.field(static=True)
+    subsets: tuple[tuple[int, ...], ...] = eqx.field(static=True)
+    points: int = eqx.field(static=True, default=8192)
+    name = "support_fourier"
+
+    def __check_init__(self) -> None:
+        check_whole("degree", self.degree, 1)
+        _check(self.subsets, self.points)
+        if wrong := [subset for subset in self.subsets if max(subset, default=0) >= self.degree]:
+            raise ValueError(f"A support of {self.degree} has places 0 to {self.degree - 1}, got {wrong[0]}.")
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        target = target_of(snapshot.distribution)
+        if not isinstance(target, Parity):
+            raise ValueError("`SupportFourier` is for parities, whose support it follows. Use `OutputFourier`.")
+        x, signs = _signs(snapshot, self.points)
+        (places,) = jnp.nonzero(target.mask, size=self.degree)
+        found = _characters(signs[:, places], self.subsets) @ outputs(snapshot.network, x) / len(x)
+        return jnp.where(jnp.sum(target.mask) == self.degree, found, jnp.nan)
+
+
 def hidden_units(network: Any, x: Float[Array, "points n"]) -> Float[Array, "units points"]:
     """What the units of the first layer give at some points."""
     layers, activation = getattr(network, "hidden", None), getattr(network, "activation", None)
@@ -99,14 +129,26 @@ def _points(
     n = snapshot.distribution.n
     if wrong := [subset for subset in subsets if max(subset, default=0) >= n]:
         raise ValueError(f"A subset has coordinates 0 to {n - 1}, got {wrong[0]}.")
+    x, signs = _signs(snapshot, points)
+    return x, _characters(signs, subsets)
+
+
+def _signs(snapshot: Snapshot, points: int) -> tuple[Float[Array, "points n"], Float[Array, "points n"]]:
+    """Uniform points as the network sees them, and as signs."""
+    n = snapshot.distribution.n
     if n <= LARGEST_CUBE:
         signs = cube(n)
     else:
         key = jr.fold_in(jr.fold_in(jr.fold_in(snapshot.data_key, RECORD_STREAM), POINT_STREAM), snapshot.step)
         signs = jr.rademacher(key, (points, n), jnp.float32)
-    characters = jnp.stack([jnp.prod(signs[:, np.array(subset, int)], axis=1) for subset in subsets])
     dtype = snapshot.rule.dtype
-    return encode(signs, encoding_of(snapshot.distribution)).astype(dtype), characters.astype(dtype)
+    return encode(signs, encoding_of(snapshot.distribution)).astype(dtype), signs.astype(dtype)
+
+
+def _characters(
+    signs: Float[Array, "points n"], subsets: Sequence[tuple[int, ...]]
+) -> Float[Array, "subsets points"]:
+    return jnp.stack([jnp.prod(signs[:, np.array(subset, int)], axis=1) for subset in subsets])
 
 
 def encoding_of(distribution: AbstractDistribution) -> Encoding:
@@ -117,3 +159,11 @@ def encoding_of(distribution: AbstractDistribution) -> Encoding:
             return here.encoding
         here = getattr(here, "base", None)
     return "signs"
+
+
+def target_of(distribution: AbstractDistribution) -> AbstractTarget | None:
+    """What the labels of a distribution are, without its wrappers; of a mixture, those of its first part."""
+    here: Any = distribution
+    while here is not None and not hasattr(here, "target"):
+        here = here.parts[0] if isinstance(here, Mixture) else getattr(here, "base", None)
+    return None if here is None else here.target  # type: ignore[no-any-return]

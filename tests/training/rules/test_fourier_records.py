@@ -11,7 +11,7 @@ import paritylab as pl
 from paritylab.analysis import spectrum
 from paritylab.cube import bit_mask, encode
 from paritylab.distributions import Encoded
-from paritylab.training import Hinge, NeuronFourier, Optimizer, OutputFourier
+from paritylab.training import Hinge, NeuronFourier, Optimizer, OutputFourier, SupportFourier
 from paritylab.training.rules import fourier_records
 from paritylab.training.rules.gradient_descent import GradientDescent, Problem
 from paritylab.training.rules.leaves import split
@@ -53,6 +53,16 @@ def test_what_is_sampled_is_near_the_exact_value(monkeypatch):
     assert np.abs(sampled - exact).max() > 0
 
 
+def test_subsets_of_a_support_are_followed_where_it_lies():
+    """Also below labels that are flipped, in bits, and in a mixture; a parity of another degree has no such subsets."""
+    target = pl.Parity(6, (1, 3, 4))
+    biased = pl.distributions.Mixture([pl.Uniform(target), pl.Product(target, 0.5)], [0.5, 0.5])
+    seen = snapshot(Encoded(pl.FlippedLabels(biased, 0.1), "bits"), pl.MLP(3))
+    expected = OutputFourier(((), (1,), (3, 4), (1, 3, 4)))(seen)
+    np.testing.assert_array_equal(SupportFourier(3, ((), (0,), (1, 2), (0, 1, 2)))(seen), expected)
+    assert np.isnan(SupportFourier(2, ((0, 1),))(seen)).all()
+
+
 def test_a_unit_of_a_network_that_learned_carries_the_parity():
     """Along training: the largest coefficient at the support grows, and the output's ends near a margin of one."""
     support = (0, 1)
@@ -82,6 +92,9 @@ def test_a_unit_of_a_network_that_learned_carries_the_parity():
         (lambda: OutputFourier(((9,),))(SEEN), r"coordinates 0 to 4, got \(9,\)"),
         (lambda: NeuronFourier(((0,),), (3,))(SEEN), r"units 0 to 2, got neurons=\(3,\)"),
         (lambda: NeuronFourier(((0,),))(WITHOUT), "none under the names"),
+        (lambda: SupportFourier(2, ((0, 2),)), r"places 0 to 1, got \(0, 2\)"),
+        (lambda: SupportFourier(0, ((),)), "degree=0"),
+        (lambda: SupportFourier(2, ((0, 1),))(NO_PARITY), "is for parities"),
     ],
 )
 def test_what_cannot_be_recorded_is_said_in_a_sentence(record, sentence):
@@ -91,3 +104,4 @@ def test_what_cannot_be_recorded_is_said_in_a_sentence(record, sentence):
 
 SEEN = snapshot(pl.Uniform(pl.Parity(5, (0, 2))), pl.MLP(3))
 WITHOUT = snapshot(pl.Uniform(pl.Parity(5, (0, 2))), pl.PolyNet(2))
+NO_PARITY = snapshot(pl.Uniform(pl.majority(5)), pl.MLP(3))

@@ -57,6 +57,7 @@ RECORDS_UNDER_TEST = {
     "parameters": (row(training.Parameters), "parity"),
     "output fourier": (row(training.OutputFourier, ((0, 2), (1,))), "parity"),
     "neuron fourier": (row(training.NeuronFourier, ((0, 2),), (0, 3)), "parity"),
+    "support fourier": (row(training.SupportFourier, 2, ((), (0, 1), (1,))), "parity"),
     "updates": (row(training.Updates), "jumps"),
 }
 RULES_UNDER_TEST = {name: Row(PROBLEMS[name][0], name) for name in ("parity", "sample", "mixture", "jumps")}
