@@ -154,6 +154,8 @@ def engine(case: Case, *, validate: bool, fused: bool = True) -> tuple[Callable[
     def timed() -> Timed:
         begun = time.perf_counter()
         collected = work_through(ready.ensemble, seconds=seconds)
+        if collected.interrupted:
+            raise KeyboardInterrupt
         return Timed(time.perf_counter() - begun, int(np.sum(collected.step, dtype=np.int64)))
 
     return timed, lanes

@@ -18,6 +18,8 @@ import jax
 import numpy as np
 
 from ..manifest import manifest
+from ..runtime import cache_folder
+from ..sweep.leases import leases_in
 from .cases import CASES as CASES, Case, Timed
 from .costs import cost, rates as device_rates
 from .jax_engines import engine, plain, plain_models, trained_by_kernels
@@ -48,21 +50,32 @@ def engines(case: Case, torch: bool = True) -> dict[str, tuple[Engine, int]]:
     return found
 
 
-def measure(cases: list[Case], rounds: int, say: Callable[[str], None], torch: bool = True) -> list[dict[str, Any]]:
-    """One row per case and engine."""
-    rows = []
+def measure(
+    cases: list[Case], rounds: int, say: Callable[[str], None], torch: bool = True
+) -> tuple[list[dict[str, Any]], bool]:
+    """One row per case and engine; and whether Ctrl-C came first, in which case the cases that are done are there."""
+    rows: list[dict[str, Any]] = []
     for case in cases:
-        contenders = engines(case, torch)
-        rates: dict[str, list[float]] = {name: [] for name in contenders}
+        try:
+            rows += _measured(case, rounds, say, torch)
+        except KeyboardInterrupt:
+            say(f"Interrupted: {len(rows)} rows of the cases before n={case.n} width={case.width} batch={case.batch}.")
+            return rows, True
+    return rows, False
+
+
+def _measured(case: Case, rounds: int, say: Callable[[str], None], torch: bool) -> list[dict[str, Any]]:
+    contenders = engines(case, torch)
+    rates: dict[str, list[float]] = {name: [] for name in contenders}
+    with leases_in(cache_folder().parent).waiting_for("benchmark"):  # the others of this user compile meanwhile
         for number in range(rounds):
             for name, (run, _) in contenders.items():
                 timed = run()
                 rates[name].append(timed.steps / timed.seconds)
             say(f"n={case.n} k={case.k} width={case.width} batch={case.batch}: round {number + 1} of {rounds}")
-        medians = {name: float(np.median(values)) for name, values in rates.items()}
-        rows += [_row(case, name, lanes, medians) for name, (_, lanes) in contenders.items()]
-        say("; ".join(f"{name} {rate:,.0f} steps/s" for name, rate in medians.items()))
-    return rows
+    medians = {name: float(np.median(values)) for name, values in rates.items()}
+    say("; ".join(f"{name} {rate:,.0f} steps/s" for name, rate in medians.items()))
+    return [_row(case, name, lanes, medians) for name, (_, lanes) in contenders.items()]
 
 
 def _of_one_length(run: Callable[[int], Timed]) -> Engine:

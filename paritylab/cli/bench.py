@@ -25,11 +25,15 @@ def bench(
         chosen = range(1, len(CASES) + 1) if cases is None else whole_numbers(cases, "--cases")
         if rounds < 1 or not all(1 <= case <= len(CASES) for case in chosen):
             raise ValueError(f"There are cases 1 to {len(CASES)} and at least one round, got {cases} and {rounds}.")
-        rows = measure([CASES[case - 1] for case in chosen], rounds, lambda text: typer.echo(text, err=True), torch)
-    if as_json:
+        rows, interrupted = measure(
+            [CASES[case - 1] for case in chosen], rounds, lambda text: typer.echo(text, err=True), torch
+        )
+    if as_json and rows:
         print_json({"machine": machine(), "rows": rows})
-        return
-    for name, value in machine().items():
-        typer.echo(f"{name}: {value}")
-    columns = list(rows[0])
-    table([[shown(row[column]) for column in columns] for row in rows], columns)
+    elif rows:
+        for name, value in machine().items():
+            typer.echo(f"{name}: {value}")
+        columns = list(rows[0])
+        table([[shown(row[column]) for column in columns] for row in rows], columns)
+    if interrupted:
+        raise KeyboardInterrupt

@@ -145,9 +145,7 @@ def _signs(snapshot: Snapshot, points: int) -> tuple[Float[Array, "points n"], F
     return encode(signs, encoding_of(snapshot.distribution)).astype(dtype), signs.astype(dtype)
 
 
-def _characters(
-    signs: Float[Array, "points n"], subsets: Sequence[tuple[int, ...]]
-) -> Float[Array, "subsets points"]:
+def _characters(signs: Float[Array, "points n"], subsets: Sequence[tuple[int, ...]]) -> Float[Array, "subsets points"]:
     return jnp.stack([jnp.prod(signs[:, np.array(subset, int)], axis=1) for subset in subsets])
 
 
