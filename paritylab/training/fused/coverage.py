@@ -19,8 +19,9 @@ from ..rules.optimizers import constant
 from ..rules.validation import FIRST_DRAW
 from .kernels import ACTIVATIONS, LOSSES, PLAIN, Family, Kernel
 
-LARGEST = {"weights": 160, "units": 1024, "tiles": 128, "one": 128}
-"""Weights of a thread, units of a network, and examples of a batch on tensor cores and otherwise."""
+LARGEST = {"weights": 160, "units": 1024, "tiles": 4096, "batch": 15}
+"""Weights of a thread, units of a network, and examples of a batch on tensor cores and, for networks of two layers,
+otherwise."""
 
 
 class NotCovered(Exception):
@@ -122,6 +123,7 @@ def _check_size(kernel: Kernel) -> None:
     per = -(-kernel.units // kernel.threads)
     if kernel.units > LARGEST["units"] or per * kernel.n > LARGEST["weights"]:
         raise NotCovered("its weights do not fit into registers")
-    most = LARGEST["one"] if kernel.family != "mlp" else 15
-    if kernel.batch > most:
-        raise NotCovered(f"its batch is larger than {most}, which tensor cores take only for up to 64 inputs")
+    if kernel.family == "mlp" and kernel.batch > LARGEST["batch"]:
+        raise NotCovered(
+            f"its batch is larger than {LARGEST['batch']}, which tensor cores take only for up to 64 inputs"
+        )

@@ -12,7 +12,7 @@ import re
 from importlib import resources
 from typing import Literal, NamedTuple
 
-VERSION = 1
+VERSION = 2
 """Raised when a kernel gives other numbers: it is part of the names of the runs that kernels train."""
 
 Layout = Literal["units", "tiles"]
@@ -27,6 +27,8 @@ WEIGHTS_IN_REGISTERS = 128
 """Weights that a thread holds at the most, unless one unit has more."""
 RESIDENT_THREADS = 384
 """Threads of a multiprocessor that are worth fewer registers, at batch 1."""
+LARGEST_CHUNK, CHUNK = 128, 64
+"""Examples that tensor cores take at once, and at a time where a batch has more."""
 LARGEST_BLOCK = 1024
 WARP = 32
 BLOCK_OPERATIONS, SHORTEST_BLOCK, LONGEST_BLOCK = 2e11, 20, 1000
@@ -109,6 +111,11 @@ class Kernel:
         return next(warps for warps in (1, 2, 4, 8, 16) if -(-tiles // warps) <= 2 or warps == 16)
 
     @property
+    def chunk(self) -> int:
+        """How many examples of a step tensor cores take at a time: all up to a number, in multiples of 16."""
+        return -(-self.batch // 16) * 16 if self.batch <= LARGEST_CHUNK else CHUNK
+
+    @property
     def block(self) -> int:
         """Threads of a block: those of a run in whole warps. A warp with a long validation holds up no other run."""
         return -(-self.threads // WARP) * WARP
@@ -176,6 +183,7 @@ class Kernel:
         return {
             **common,
             "SHARED_BYTES": self.shared_bytes,
+            "CHUNK": self.chunk,
             "WARPS": self.warps,
             "TILES": math.ceil(self.units / 16 / self.warps),
         }
@@ -210,19 +218,18 @@ class Kernel:
         """Shared memory of a block that is asked for at its launch; `units` declares its own."""
         if self.layout == "units":
             return 0
-        padded = -(-self.batch // 16) * 16
-        inputs, forward, steps = -(-self.n // 16), padded // 8, 1 if self.warps == 1 else 3
-        tiles = inputs * forward + padded // 16 * 2 * inputs
-        step = tiles * WARP * 8 + 4 * padded
-        sums = 2 * self.warps * padded * 4
+        inputs, buffers = -(-self.n // 16), 1 if self.warps == 1 else 3
+        tiles = inputs * self.chunk // 8 + self.chunk // 16 * 2 * inputs
+        laid_out = tiles * WARP * 8 + 4 * self.chunk
+        sums = 2 * self.warps * self.chunk * 4
         witnesses = 4 * (WITNESSES * self.words + 1)
-        run = 4 * self._drawn_words + steps * step + inputs * 2 * WARP * 8 + sums + witnesses
+        run = 4 * self._drawn_words + buffers * laid_out + inputs * 2 * WARP * 8 + sums + witnesses
         return -(-run // 16) * 16
 
     @property
     def _drawn_words(self) -> int:
         """As `Shared.words` of `tiles.cu`."""
-        padded = -(-self.batch // 16) * 16
+        padded = -(-self.batch // self.chunk) * self.chunk
         inputs = -(-self.batch * self.n // 32) if self.uniform else self.batch * self.words
         items = inputs + (-(-self.batch // 32) if self.noisy else 0)
         span = 1 if items >= self.threads else min(10, self.threads // items)

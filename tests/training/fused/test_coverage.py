@@ -61,7 +61,7 @@ NOT_COVERED = {
     "shifted inputs": (made(pl.distributions.ShiftedInputs(TASK, 0.1)), "its examples are not independent signs"),
     "an encoding": (made(pl.distributions.Encoded(TASK, "unit")), "its examples are not independent signs"),
     "few validation points": (made(validation=32), "it has no more than 32 validation points"),
-    "a large batch": (made(batch=1024), "its batch is larger than 128"),
+    "a large batch": (made(batch=8192), "its batch is larger than 4096"),
     "a large batch of many inputs": (made(pl.Uniform(pl.Parity(99, (0,))), batch=16), "its batch is larger than 15"),
     "a very wide network": (made(network=pl.MLP(3000), batch=1), "its weights do not fit into registers"),
 }

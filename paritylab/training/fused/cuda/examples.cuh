@@ -1,7 +1,8 @@
 // The examples of a step, as packed bits: bit 1 is a coordinate at -1.
 //
 // The words of a step, ITEMS of them, are the batch's inputs and then, if labels are noisy, one bit per example
-// that says whether its label is flipped. Threads of a run draw them together, some steps ahead.
+// that says whether its label is flipped. Threads of a run draw them together, some steps ahead; a thread that has a run
+// for itself draws them as they come.
 
 #define WORDS ((N + 31) / 32)  // of one point
 #if UNIFORM_INPUTS
@@ -15,6 +16,19 @@
 #define ITEMS INPUT_WORDS
 #endif
 #define LAST_WORD (N % 32 ? (1u << N % 32) - 1 : ~0u)  // the bits of a point's last word
+
+// Word number `item` of the inputs whose key is given.
+__device__ __forceinline__ u32 input_word(Key key, int item, const float *up) {
+#if UNIFORM_INPUTS
+  return word_of(key, item);
+#else
+  const int example = item / WORDS, first = 32 * (item % WORDS);
+  u32 word = 0;
+  for (int i = 0; i < 32 && first + i < N; ++i)
+    if (!(uniform_of(key, example * N + first + i) < up[first + i])) word |= 1u << i;
+  return word;
+#endif
+}
 
 // Word number `item` of the step whose key is given.
 __device__ __forceinline__ u32 drawn(Key key, int item, const float *up, float flips) {
@@ -30,15 +44,7 @@ __device__ __forceinline__ u32 drawn(Key key, int item, const float *up, float f
   }
   key = folded(key, 0);
 #endif
-#if UNIFORM_INPUTS
-  return word_of(key, item);
-#else
-  const int example = item / WORDS, first = 32 * (item % WORDS);
-  u32 word = 0;
-  for (int i = 0; i < 32 && first + i < N; ++i)
-    if (!(uniform_of(key, example * N + first + i) < up[first + i])) word |= 1u << i;
-  return word;
-#endif
+  return input_word(key, item, up);
 }
 
 struct Point {
@@ -91,3 +97,47 @@ __device__ __forceinline__ float flipped(float y, const u32 *words, int b) {
   return y;
 #endif
 }
+
+// The examples of a step, one after the other.
+struct Stream {
+  Key inputs, flips;
+  int count = 0;  // of the examples so far
+#if UNIFORM_INPUTS
+  u32 window[WORDS + 1];  // the words that the next example has bits of
+  int first = 0;          // the number of the first of them
+#endif
+
+  __device__ explicit Stream(Key step) : inputs(NOISY ? folded(step, 0) : step), flips(folded(step, 1)) {
+#if UNIFORM_INPUTS
+#pragma unroll
+    for (int q = 0; q <= WORDS; ++q) window[q] = q < INPUT_WORDS ? word_of(inputs, q) : 0;
+#endif
+  }
+
+  __device__ __forceinline__ Point next(const float *up) {
+    Point x;
+#pragma unroll
+    for (int q = 0; q < WORDS; ++q) {
+#if UNIFORM_INPUTS
+      x.word[q] = __funnelshift_r(window[q], window[q + 1], count * N % 32);
+#else
+      x.word[q] = input_word(inputs, count * WORDS + q, up);
+#endif
+    }
+    x.word[WORDS - 1] &= LAST_WORD;
+    ++count;
+#if UNIFORM_INPUTS
+    for (; first < count * N / 32; ++first) {
+#pragma unroll
+      for (int q = 0; q < WORDS; ++q) window[q] = window[q + 1];
+      window[WORDS] = first + WORDS + 1 < INPUT_WORDS ? word_of(inputs, first + WORDS + 1) : 0;
+    }
+#endif
+    return x;
+  }
+
+  // Its label, flipped or not, if `y` is the label of the example that came last.
+  __device__ __forceinline__ float noisy(float y, float probability) const {
+    return NOISY && uniform_of(flips, count - 1) < probability ? -y : y;
+  }
+};

@@ -5,7 +5,8 @@
 //
 // A run has WARPS warps, each with TILES tiles of 16 units. Each step's inputs are laid out once, in shared memory, in
 // the order in which threads take them as factors: coordinates by examples for the outputs, examples by coordinates
-// for the gradient. While one step is taken, the next one is laid out.
+// for the gradient. While one step is taken, the next one is laid out. Large batches go in chunks: the gradients of all
+// tiles are summed over them before anything moves.
 
 #include "threefry.cuh"
 #include "examples.cuh"
@@ -15,9 +16,10 @@
 #include "descent.cuh"
 
 #define THREADS (32 * WARPS)
-#define PADDED ((BATCH + 15) / 16 * 16)  // examples
-#define FORWARD_TILES (PADDED / 8)       // of 8 examples
-#define BATCH_TILES (PADDED / 16)        // of 16 examples
+#define CHUNKS ((BATCH + CHUNK - 1) / CHUNK)
+#define PADDED (CHUNKS * CHUNK)   // examples; a chunk is a multiple of 16
+#define FORWARD_TILES (CHUNK / 8)  // of 8 examples
+#define BATCH_TILES (CHUNK / 16)   // of 16 examples
 #define INPUT_TILES ((N + 15) / 16)      // of 16 coordinates
 #define COLUMNS (2 * INPUT_TILES)        // tiles of 8 coordinates
 #define BUFFERS (WARPS == 1 ? 1 : 3)     // a slow warp may still read what the last step laid out
@@ -31,16 +33,16 @@
 #define SYNCHRONIZE() __syncthreads()
 #endif
 
-struct Step {
+struct Chunk {
   Factor forward[INPUT_TILES * FORWARD_TILES][32], backward[BATCH_TILES * COLUMNS][32];
-  float labels[PADDED];
+  float labels[CHUNK];
 };
 
 struct __align__(16) Shared {
   u32 words[SPAN * ITEMS + (PADDED - BATCH + 2) * WORDS + 2];  // what fills the batch up reads a little further
-  Step steps[BUFFERS];
+  Chunk chunks[BUFFERS];
   Factor tried[INPUT_TILES * GROUP / 8][32];
-  float sums[2][WARPS][PADDED];
+  float sums[2][WARPS][CHUNK];
   Witnesses witnesses;
 };
 static_assert(BLOCK == THREADS && sizeof(Shared) == SHARED_BYTES, "asked for at the launch");
@@ -61,22 +63,22 @@ __device__ __forceinline__ Factor pairs(u32 bits, int first) {
                 signs(bits >> (i + 8), bits >> (i + 9), first + i + 8 < N, first + i + 9 < N)};
 }
 
-// Inputs and labels of a step, laid out by all warps of the run.
-__device__ __forceinline__ void lay_out(Step &to, const u32 *words, const TARGET_TYPE *target, int warp) {
+// Inputs and labels of a chunk of a step, laid out by all warps of the run.
+__device__ __forceinline__ void lay_out(Chunk &to, const u32 *words, int begin, const TARGET_TYPE *target, int warp) {
   const int lane = threadIdx.x % 32;
   for (int tile = warp; tile < INPUT_TILES * FORWARD_TILES; tile += WARPS) {
-    const int first = tile / FORWARD_TILES * 16, b = tile % FORWARD_TILES * 8 + lane / 4;
+    const int first = tile / FORWARD_TILES * 16, b = begin + tile % FORWARD_TILES * 8 + lane / 4;
     to.forward[tile][lane] = pairs(bits_from(words, b, first), first);
   }
   for (int tile = warp; tile < BATCH_TILES * COLUMNS; tile += WARPS) {
-    const int b = tile / COLUMNS * 16 + lane % 4 * 2, j = tile % COLUMNS * 8 + lane / 4;
+    const int b = begin + tile / COLUMNS * 16 + lane % 4 * 2, j = tile % COLUMNS * 8 + lane / 4;
     const int from = j / 8 * 8, by = j % 8;
     const u32 low = signs(bits_from(words, b, from) >> by, bits_from(words, b + 1, from) >> by, j < N, j < N);
     const u32 high = signs(bits_from(words, b + 8, from) >> by, bits_from(words, b + 9, from) >> by, j < N, j < N);
     to.backward[tile][lane] = Factor{low, high};
   }
-  for (int b = warp * 32 + lane; b < BATCH; b += THREADS)
-    to.labels[b] = flipped(label(example(words, b), target), words, b);
+  for (int i = warp * 32 + lane; i < CHUNK && begin + i < BATCH; i += THREADS)
+    to.labels[i] = flipped(label(example(words, begin + i), target), words, begin + i);
 }
 
 struct Network {
@@ -145,7 +147,7 @@ __device__ __forceinline__ void share_outputs(float (&sums)[COUNT], float *to) {
   }
 }
 
-__device__ __forceinline__ float output_of(const float (&sums)[WARPS][PADDED], int b, float constant) {
+__device__ __forceinline__ float output_of(const float (&sums)[WARPS][CHUNK], int b, float constant) {
   float total = 0;
 #pragma unroll
   for (int w = 0; w < WARPS; ++w) total += sums[w][b];
@@ -157,12 +159,14 @@ __device__ __forceinline__ float over_columns(float value) {
   return value + __shfl_xor_sync(~0u, value, 2);
 }
 
-// The gradient of a tile of units, and its step. `slopes` are those of the loss, by pairs of examples.
-__device__ __forceinline__ void move_tile(Network &net, const Pace &pace, const Step &at, int warp, int tile,
-                                          const float (&slopes)[FORWARD_TILES][2], const float (*kept)[4]) {
-  float gradient[COLUMNS][4], bias_gradient[2] = {0, 0}, output_gradient[2] = {0, 0};
-#pragma unroll
-  for (int c = 0; c < COLUMNS; ++c) gradient[c][0] = gradient[c][1] = gradient[c][2] = gradient[c][3] = 0;
+// Of a tile of units. What the threads of a row have of its biases and outputs is summed when the tile moves.
+struct Gradient {
+  float weight[COLUMNS][4] = {}, bias[2] = {}, output[2] = {};
+};
+
+// Adds that of a chunk. `slopes` are those of the loss, by pairs of examples.
+__device__ __forceinline__ void add_gradient(Gradient &of, const Network &net, const Chunk &at, int tile,
+                                             const float (&slopes)[FORWARD_TILES][2], const float (*kept)[4]) {
 #if !KEEP
   const Units units = factors_of(net, tile);
 #endif
@@ -186,33 +190,48 @@ __device__ __forceinline__ void move_tile(Network &net, const Pace &pace, const 
       for (int i = 0; i < 4; ++i) {
         const float slope = slopes[2 * t + half][i % 2];
         g[half][i] = slope * net.output[tile][i / 2] * activation_slope(z[i], net.k);
-        output_gradient[i / 2] = fmaf(slope, activation(z[i], net.k), output_gradient[i / 2]);
-        bias_gradient[i / 2] += g[half][i];
+        of.output[i / 2] = fmaf(slope, activation(z[i], net.k), of.output[i / 2]);
+        of.bias[i / 2] += g[half][i];
       }
     }
     const LeftFactor left = left_factor(g[0], g[1]);
 #pragma unroll
-    for (int c = 0; c < COLUMNS; ++c) multiply_add(gradient[c], left, at.backward[t * COLUMNS + c][threadIdx.x % 32]);
+    for (int c = 0; c < COLUMNS; ++c) multiply_add(of.weight[c], left, at.backward[t * COLUMNS + c][threadIdx.x % 32]);
   }
+}
+
+__device__ __forceinline__ void move_tile(Network &net, const Pace &pace, const Gradient &by, int warp, int tile) {
 #pragma unroll
   for (int c = 0; c < COLUMNS; ++c)
 #pragma unroll
     for (int i = 0; i < 4; ++i)
-      net.weight[tile][c][i] = moved(net.weight[tile][c][i], gradient[c][i], pace.rate[0], pace.shrink[0]);
+      net.weight[tile][c][i] = moved(net.weight[tile][c][i], by.weight[c][i], pace.rate[0], pace.shrink[0]);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    const float db = over_columns(bias_gradient[half]), da = over_columns(output_gradient[half]);
+    const float db = over_columns(by.bias[half]), da = over_columns(by.output[half]);
     if (unit_of(warp, tile, half) >= UNITS) continue;  // what fills a tile up stays 0
     net.bias[tile][half] = moved(net.bias[tile][half], db, pace.rate[1], pace.shrink[1]);
     net.output[tile][half] = moved(net.output[tile][half], da, pace.rate[2], pace.shrink[2]);
   }
 }
 
-// One step of gradient descent, and the layout of the next if it comes.
-__device__ __forceinline__ void step(Network &net, const Pace &pace, Shared &shared, int buffer, int turn, float margin,
-                                     int warp, const u32 *next, const TARGET_TYPE *target) {
+// What comes after a chunk: the words of its step and its first example. There are no words after the last one.
+struct Next {
+  const u32 *words;
+  int begin;
+};
+
+// What a step has of its chunks so far.
+struct Sums {
+  Gradient tile[CHUNKS > 1 ? TILES : 1];
+  float constant = 0;
+};
+
+// One chunk of a step of gradient descent, and the layout of the next if it comes.
+__device__ __forceinline__ void take_chunk(Network &net, Sums &so_far, const Pace &pace, Shared &shared, int buffer, int turn,
+                                           int begin, float margin, int warp, Next next, const TARGET_TYPE *target) {
   const int lane = threadIdx.x % 32;
-  const Step &at = shared.steps[buffer];
+  const Chunk &at = shared.chunks[buffer];
   float sums[2 * FORWARD_TILES] = {}, kept[KEEP ? TILES : 1][KEEP ? FORWARD_TILES : 1][4];
 #pragma unroll
   for (int tile = 0; tile < TILES; ++tile) {
@@ -230,15 +249,16 @@ __device__ __forceinline__ void step(Network &net, const Pace &pace, Shared &sha
   }
   share_outputs(sums, shared.sums[turn][warp]);
 #if WARPS > 1
-  if (next) lay_out(shared.steps[(buffer + 1) % BUFFERS], next, target, warp);
+  if (next.words) lay_out(shared.chunks[(buffer + 1) % BUFFERS], next.words, next.begin, target, warp);
 #endif
   SYNCHRONIZE();
 
-  float mine[(PADDED + 31) / 32], constant_gradient = 0;
+  float mine[(CHUNK + 31) / 32], constant_gradient = 0;
 #pragma unroll
-  for (int i = 0; i < (PADDED + 31) / 32; ++i) {
+  for (int i = 0; i < (CHUNK + 31) / 32; ++i) {
     const int b = 32 * i + lane;
-    mine[i] = b < BATCH ? loss_slope(at.labels[b], output_of(shared.sums[turn], b, net.constant), margin) / BATCH : 0.0f;
+    const bool inside = b < CHUNK && begin + b < BATCH;
+    mine[i] = inside ? loss_slope(at.labels[b], output_of(shared.sums[turn], b, net.constant), margin) / BATCH : 0.0f;
     constant_gradient += mine[i];
   }
   float slopes[FORWARD_TILES][2];
@@ -248,12 +268,30 @@ __device__ __forceinline__ void step(Network &net, const Pace &pace, Shared &sha
     for (int i = 0; i < 2; ++i) slopes[t][i] = __shfl_sync(~0u, mine[t / 4], t % 4 * 8 + lane % 4 * 2 + i);
 #pragma unroll
   for (int by = 1; by < 32; by *= 2) constant_gradient += __shfl_xor_sync(~0u, constant_gradient, by);
+  so_far.constant += constant_gradient;
 #pragma unroll
-  for (int tile = 0; tile < TILES; ++tile) move_tile(net, pace, at, warp, tile, slopes, kept[KEEP ? tile : 0]);
-  net.constant = moved(net.constant, constant_gradient, pace.rate[3], pace.shrink[3]);
+  for (int tile = 0; tile < TILES; ++tile) {
+#if CHUNKS > 1
+    add_gradient(so_far.tile[tile], net, at, tile, slopes, kept[KEEP ? tile : 0]);
+#else
+    Gradient gradient;
+    add_gradient(gradient, net, at, tile, slopes, kept[KEEP ? tile : 0]);
+    move_tile(net, pace, gradient, warp, tile);
+#endif
+  }
+#if CHUNKS > 1
+  if (begin + CHUNK >= BATCH) {
+#pragma unroll
+    for (int tile = 0; tile < TILES; ++tile) move_tile(net, pace, so_far.tile[tile], warp, tile);
+  }
+#endif
+  if (CHUNKS == 1 || begin + CHUNK >= BATCH) {
+    net.constant = moved(net.constant, so_far.constant, pace.rate[3], pace.shrink[3]);
+    so_far = Sums();
+  }
 #if WARPS == 1
   __syncwarp();
-  if (next) lay_out(shared.steps[0], next, target, warp);
+  if (next.words) lay_out(shared.chunks[0], next.words, next.begin, target, warp);
   __syncwarp();
 #endif
 }
@@ -346,14 +384,23 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
     SYNCHRONIZE();
   };
   draw(0);
-  lay_out(shared.steps[0], shared.words, own_target, warp);
+  lay_out(shared.chunks[0], shared.words, 0, own_target, warp);
   SYNCHRONIZE();
-  for (int i = 0; i < last; ++i) {
-    const bool more = i + 1 < last;
-    if (more && (i + 1) % SPAN == 0) draw(i + 1);
-    const u32 *next = more ? shared.words + (i + 1) % SPAN * ITEMS : 0;
-    step(net, own.pace, shared, i % BUFFERS, turn, own.margin, warp, next, own_target);
-    turn ^= 1;
+  Sums so_far;
+  for (int i = 0, buffer = 0; i < last; ++i) {
+#if CHUNKS > 1
+#pragma unroll 1
+#endif
+    for (int c = 0; c < CHUNKS; ++c) {
+      Next next{shared.words + i % SPAN * ITEMS, (c + 1) * CHUNK};
+      if (c + 1 == CHUNKS) {
+        const bool more = i + 1 < last;
+        if (more && (i + 1) % SPAN == 0) draw(i + 1);
+        next = Next{more ? shared.words + (i + 1) % SPAN * ITEMS : 0, 0};
+      }
+      take_chunk(net, so_far, own.pace, shared, buffer, turn, c * CHUNK, own.margin, warp, next, own_target);
+      buffer = (buffer + 1) % BUFFERS, turn ^= 1;
+    }
     if ((i + 1) % EVERY) continue;
     now += EVERY;
 #if CHECKED

@@ -2,7 +2,7 @@
 //
 // A run of THREADS threads holds UNITS units, thread u those numbered u, u + THREADS, ... With at most 32 threads several
 // runs share a warp and sums over units are shuffles; with more, a run is a block and sums go through shared memory.
-// Single neurons and PolyNets have one thread.
+// Single neurons and PolyNets have one thread, which takes the examples of a step one by one (`single.cuh`).
 
 #include "threefry.cuh"
 #include "examples.cuh"
@@ -32,7 +32,9 @@ struct Shared {
 #if CROWD
   Staged staged;
 #endif
+#if MLP
   u32 words[RUNS][SPAN * ITEMS + 1];
+#endif
   Witnesses witnesses[RUNS];
 #if !IN_A_WARP
   float sums[2][BATCH][WARPS];
@@ -154,6 +156,7 @@ __device__ __forceinline__ float output_at(const Network &net, const Point &x, c
   return value[0];
 }
 
+#if MLP
 // One step of gradient descent; threads of a run that has halted only help the others of their warp.
 __device__ __forceinline__ void step(Network &net, const Pace &pace, const u32 *words, const TARGET_TYPE *target,
                                      float margin, bool on, const Seat &seat, Shared &shared, int &turn) {
@@ -180,10 +183,7 @@ __device__ __forceinline__ void step(Network &net, const Pace &pace, const u32 *
   }
 
   // Sums over the batch; then each array moves. Weights take each example in turn: no room for their gradient.
-  float bias_gradient[PER] = {};
-#if MLP
-  float output_gradient[PER] = {}, constant_gradient = 0;
-#endif
+  float bias_gradient[PER] = {}, output_gradient[PER] = {}, constant_gradient = 0;
 #if DECAY
 #pragma unroll
   for (int p = 0; p < PER; ++p)
@@ -199,22 +199,12 @@ __device__ __forceinline__ void step(Network &net, const Pace &pace, const u32 *
     float g[PER];
 #pragma unroll
     for (int p = 0; p < PER; ++p) {
-#if MLP
       output_gradient[p] = fmaf(slopes[b], activation(z[b][p], net.k), output_gradient[p]);
       g[p] = slopes[b] * net.output[p] * activation_slope(z[b][p], net.k);
-#else
-      float others = 1;
-#pragma unroll
-      for (int q = 0; q < PER; ++q)
-        if (q != p) others *= activation(z[b][q], net.k);
-      g[p] = slopes[b] * others * activation_slope(z[b][p], net.k);
-#endif
       bias_gradient[p] += g[p];
       g[p] *= -pace.rate[0];
     }
-#if MLP
     constant_gradient += slopes[b];
-#endif
     const Point x = example(words, b);
 #pragma unroll
     for (int j = 0; j < N; ++j) {
@@ -226,14 +216,13 @@ __device__ __forceinline__ void step(Network &net, const Pace &pace, const u32 *
 #pragma unroll
   for (int p = 0; p < PER; ++p) {
     net.bias[p] = moved(net.bias[p], bias_gradient[p], pace.rate[1], pace.shrink[1]);
-#if MLP
     net.output[p] = moved(net.output[p], output_gradient[p], pace.rate[2], pace.shrink[2]);
-#endif
   }
-#if MLP
   net.constant = moved(net.constant, constant_gradient, pace.rate[3], pace.shrink[3]);
-#endif
 }
+#else
+#include "single.cuh"
+#endif
 
 #if IN_A_WARP
 #define SOME(condition) __any_sync(~0u, condition)
@@ -381,11 +370,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
 
   const int first = step_count[at];
   int now = first, start = 0, turn = 0, seen = RUNNING;
+#if MLP
   u32 *words = shared.words[seat.place];
+#endif
   for (int round = 0; round < ROUNDS; ++round) {
     on = on && now < limit[at];
     if (!on && !IN_A_WARP) break;
     for (int i = 0; i < EVERY; ++i) {
+#if MLP
       const int ahead = (round * EVERY + i) % SPAN;
       if (ahead == 0) {
         SYNCHRONIZE();
@@ -394,6 +386,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
         SYNCHRONIZE();
       }
       step(net, own.pace, words + ahead * ITEMS, own_target, own.margin, on, seat, shared, turn);
+#else
+      if (on) step_of_one(net, own, folded(data, now + i), own_target, own_up);
+#endif
     }
     if (on) now += EVERY;
 #if CHECKED
