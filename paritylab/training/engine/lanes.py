@@ -33,6 +33,13 @@ class Program:
     unrolled: int = 1
     """How many steps are written out one after the other inside the loop over steps."""
 
+    @property
+    def form(self) -> "Program":
+        """What of it is compiled. Programs that differ only in what takes their blocks have one form."""
+        if not isinstance(self.rule, AbstractBlockRule):
+            return self
+        return dataclasses.replace(self, rule=self.rule.form, block=min(self.block, 2))
+
     def whole(self, own: Leaves, common: Leaves) -> Leaves:
         """All leaves of one run, from its own and those that all runs share."""
         supplies = {False: iter(own), True: iter(common)}
@@ -69,6 +76,10 @@ class Slots(NamedTuple):
     data_seed: UInt32[Array | np.ndarray, " slots"]
     limit: Int[Array | np.ndarray, " slots"]
     """The number of steps after which a run ends."""
+    kernel: UInt32[Array | np.ndarray, "2"] | None = None
+    """What takes a block, named by numbers, where the rule does not."""
+    rounds: Int[Array | np.integer, ""] | None = None
+    """How many rounds it takes."""
 
 
 class SlotResults(NamedTuple):

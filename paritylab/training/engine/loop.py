@@ -41,6 +41,7 @@ def advance(
     """
     if carry.log is not None:
         carry = carry._replace(log=carry.log._replace(rows=jnp.zeros((), jnp.int32)))
+    block = program.block if slots.rounds is None else slots.rounds
 
     def on(loop: tuple[Carry, Int[Array, ""]]) -> Bool[Array, ""]:
         now, done = loop
@@ -52,7 +53,7 @@ def advance(
 
     def body(loop: tuple[Carry, Int[Array, ""]]) -> tuple[Carry, Int[Array, ""]]:
         now, done = loop
-        return _block(program, _fill(program, now, slots, fill_at), slots), done + program.block
+        return _block(program, _fill(program, now, slots, fill_at), slots), done + block
 
     return jax.lax.while_loop(on, body, (carry, jnp.zeros((), jnp.int32)))
 
@@ -109,10 +110,10 @@ def _block(program: Program, carry: Carry, slots: Slots) -> Carry:
     slot = carry.lanes.slot
     orders = Orders(take(slots.own, slot), slots.limit[slot], jax.vmap(data_key)(slots.data_seed[slot]))
     if isinstance(program.rule, AbstractBlockRule):
-        rounds = _rounds_at_once
+        lanes, seen = _rounds_at_once(program, carry.lanes, orders, slots)
     else:
         rounds = _one_round if program.block == 1 else _many_rounds
-    lanes, seen = rounds(program, carry.lanes, orders, slots.common)
+        lanes, seen = rounds(program, carry.lanes, orders, slots.common)
     taken = slot < program.slots
     outcome, statistics, memory = close_look(
         program, lanes, orders.own, slots.common, seen, taken & (lanes.step >= orders.limit)
@@ -155,12 +156,12 @@ def _many_rounds(program: Program, lanes: Lanes, orders: Orders, common: Leaves)
     return jax.lax.fori_loop(0, program.block, one, (lanes, nothing_seen(program, lanes, orders.own, common)))
 
 
-def _rounds_at_once(program: Program, lanes: Lanes, orders: Orders, common: Leaves) -> tuple[Lanes, Seen]:
-    rule, whole = program.rule, lambda own: program.whole(own, common)
-    assert isinstance(rule, AbstractBlockRule)
-    taken, rounds, every = lanes.slot < program.slots, program.block, program.every
+def _rounds_at_once(program: Program, lanes: Lanes, orders: Orders, slots: Slots) -> tuple[Lanes, Seen]:
+    rule, whole = program.rule, lambda own: program.whole(own, slots.common)
+    assert isinstance(rule, AbstractBlockRule) and slots.kernel is not None
+    taken, kernel = lanes.slot < program.slots, jnp.asarray(slots.kernel)
     state, memory, step, outcome, statistics = rule.block(
-        lanes.state, lanes.memory, orders.key, lanes.step, orders.limit, taken, rounds, every, orders.own, whole
+        lanes.state, lanes.memory, orders.key, lanes.step, orders.limit, taken, kernel, orders.own, whole
     )
     return lanes._replace(step=step, state=state, memory=memory), Seen(outcome, statistics)
 

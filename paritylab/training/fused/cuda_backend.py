@@ -78,13 +78,19 @@ class CudaBackend(AbstractBackend):
         code = nvrtc.compiled(source, capability(jax.devices()[0].id))
         self._prepared[number] = _Prepared(code, kernel.block, blocks, kernel.shared_bytes)
 
-    def launch(self, number: int, buffers: list[int], stream: int | None) -> None:
-        cuda, kernel = driver(), self._prepared[number]
+    def launch(self, buffers: list[int], stream: int | None) -> None:
+        *buffers, named_at = buffers
+        cuda, number = driver(), ctypes.c_uint64()
         context = ctypes.c_void_p()
         check(cuda, cuda.cuStreamGetCtx(ctypes.c_void_p(stream), ctypes.byref(context)))
         check(cuda, cuda.cuCtxPushCurrent_v2(context))
         try:
-            function = self._function(cuda, context.value or 0, number, kernel)
+            # Waits for what the stream does before: some microseconds, of a block that takes milliseconds.
+            named = ctypes.byref(number), ctypes.c_uint64(named_at), ctypes.c_size_t(8), ctypes.c_void_p(stream)
+            check(cuda, cuda.cuMemcpyDtoHAsync_v2(*named))
+            check(cuda, cuda.cuStreamSynchronize(ctypes.c_void_p(stream)))
+            kernel = self._prepared[number.value]
+            function = self._function(cuda, context.value or 0, number.value, kernel)
             pointers = (ctypes.c_void_p * len(buffers))(*buffers)
             each = (ctypes.c_void_p * len(buffers))(
                 *(ctypes.addressof(pointers) + i * ctypes.sizeof(ctypes.c_void_p) for i in range(len(buffers)))

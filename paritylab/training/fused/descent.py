@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key, UInt32
 
 from ...distributions.inputs import Uniform
@@ -20,7 +21,7 @@ from ..rules.outcomes import Outcome
 from ..rules.validation import SECOND_LEVEL, Validation, Witnesses, points_of_validation
 from .coverage import inputs_of
 from .frames import TARGET
-from .kernels import WITNESSES, Kernel
+from .kernels import WITNESSES, Face, Kernel
 from .launching import prepared
 
 
@@ -32,23 +33,34 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
     does not know all of them, a run that passes is validated once more by the general engine, whose word counts.
     """
 
-    kernel: Kernel = dataclasses.field(kw_only=True)
+    face: Face = dataclasses.field(kw_only=True)
+    kernel: Kernel | None = dataclasses.field(kw_only=True)
+    """None in a compiled program, which is told at each call which one to start."""
 
     @classmethod
     def by(cls, rule: GradientDescent, kernel: Kernel) -> "FusedDescent":
         fields = {field.name: getattr(rule, field.name) for field in dataclasses.fields(GradientDescent)}
-        return cls(**fields, kernel=kernel)
+        return cls(**fields, face=kernel.face, kernel=kernel)
+
+    @property
+    def form(self) -> "FusedDescent":
+        """Batches of all sizes have one: only the kernel sees them."""
+        return dataclasses.replace(self, batch=1, kernel=None)
+
+    def prepared(self, lanes: int, rounds: int, every: int) -> UInt32[np.ndarray, "2"]:
+        assert self.kernel is not None
+        return prepared(self.kernel, lanes, rounds, every)
 
     @property
     def levels_taken(self) -> int:  # type: ignore[override]
         if self.validated_here:
             return self.levels
-        return min(2 if self.kernel.points >= SECOND_LEVEL else 1, self.levels - 1)
+        return min(2 if self.face.points >= SECOND_LEVEL else 1, self.levels - 1)
 
     @property
     def validated_here(self) -> bool:
         """Whether the kernel tries the whole validation batch."""
-        return 0 < self.validation == self.kernel.points
+        return 0 < self.validation == self.face.points
 
     def block(
         self,
@@ -58,16 +70,15 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
         step: Int[Array, " lanes"],
         limit: Int[Array, " lanes"],
         on: Bool[Array, " lanes"],
-        rounds: int,
-        every: int,
+        kernel: UInt32[Array, "2"],
         own: Leaves,
         whole: Callable[[Leaves], Leaves],
     ) -> tuple[TrainingState, Witnesses, Int[Array, " lanes"], Int[Array, " lanes"], Validation]:
-        kernel, lanes = self.kernel, len(step)
+        face, lanes = self.face, len(step)
         problems = jax.vmap(lambda one: self._numbers(whole(one)))(own)
-        trained, others = state.arrays[: len(kernel.arrays)], state.arrays[len(kernel.arrays) :]
+        trained, others = state.arrays[: len(face.arrays)], state.arrays[len(face.arrays) :]
         nothing = jnp.full(lanes, Outcome.RUNNING.value, jnp.int32)
-        # In the order of `Kernel.parameters`; what a kernel changes comes first.
+        # In the order of `Kernel.parameters`; what a kernel changes comes first. Its number comes last.
         changed = (*trained, step, nothing, packed(memory.x), memory.y)
         given = (
             limit,
@@ -76,20 +87,20 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
             *problems,
             self._points(tuple(leaf[0] for leaf in own), whole),
             *others,
+            kernel,
         )
         launch = jax.ffi.ffi_call(
             TARGET,
             [jax.ShapeDtypeStruct(array.shape, array.dtype) for array in changed],
             input_output_aliases={i: i for i in range(len(changed))},
         )
-        number = prepared(kernel, lanes, rounds, every)
-        *arrays, step, outcome, witnesses, labels = launch(*changed, *given, kernel=number)
+        *arrays, step, outcome, witnesses, labels = launch(*changed, *given)
         seen = Validation(
             jnp.where(outcome == Outcome.LEARNED.value, 0, 1).astype(jnp.int32),
             jnp.full(lanes, self.validation if self.validated_here else WITNESSES, jnp.int32),
             outcome != Outcome.DIVERGED.value,
         )
-        memory = Witnesses(unpacked(witnesses, kernel.n), labels)
+        memory = Witnesses(unpacked(witnesses, face.n), labels)
         return TrainingState((*arrays, *others), state.optimizer), memory, step, outcome.astype(jnp.int8), seen
 
     def _numbers(self, leaves: Leaves) -> tuple[Float[Array, " numbers"], Array, Float[Array, " up"]]:
@@ -97,7 +108,7 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
         problem = self.problem.fill(leaves)
         optimizer, distribution = problem.optimizer, problem.distribution
         params, _ = self._partition(tuple(jnp.zeros((), jnp.float32) for _ in range(self.network.count)))
-        rates = jax.tree.leaves(spread(optimizer.rate, params))[: len(self.kernel.arrays)]
+        rates = jax.tree.leaves(spread(optimizer.rate, params))[: len(self.face.arrays)]
         shrinks: list[Any] = [0.0] * len(rates)
         if optimizer.decay:
             factors = {"loss": [2 * rate for rate in rates], "decoupled": [1.0] * len(rates), "rate": rates}
@@ -109,17 +120,17 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
         inputs = inputs_of(distribution)
         assert inputs is not None
         target: Any = inputs.target
-        values = _words(jnp.asarray(target.mask)) if self.kernel.parity else jnp.asarray(target.values, jnp.float32)
+        values = _words(jnp.asarray(target.mask)) if self.face.parity else jnp.asarray(target.values, jnp.float32)
         up = jnp.zeros(0) if isinstance(inputs, Uniform) else (1 + jnp.asarray(inputs.mean, jnp.float32)) / 2
         return numbers, values, up
 
     def _points(self, own: Leaves, whole: Callable[[Leaves], Leaves]) -> UInt32[Array, "points words"]:
         """The first validation points, which are the same for all runs if inputs are uniform."""
-        if not self.kernel.points:
-            return jnp.zeros((0, self.kernel.words), jnp.uint32)
+        if not self.face.points:
+            return jnp.zeros((0, self.face.words), jnp.uint32)
         clean = self.problem.fill(whole(own)).distribution.clean()
         assert isinstance(clean, Uniform)
-        return packed(points_of_validation(clean.sample, self.kernel.points)[0][: self.kernel.points])
+        return packed(points_of_validation(clean.sample, self.face.points)[0][: self.face.points])
 
 
 def packed(x: Float[Array, "*points n"]) -> UInt32[Array, "*points words"]:

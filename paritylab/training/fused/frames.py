@@ -18,8 +18,8 @@ METADATA, EXECUTE, INTERNAL = 1, 3, 13
 API_VERSION = (0, 1)
 """The oldest version of the interface that has all that is used here."""
 
-Launch = Callable[[int, list[int], int | None], None]
-"""Starts a kernel, named by a number, on buffers; with the stream on a GPU."""
+Launch = Callable[[list[int], int | None], None]
+"""Starts the kernel whose number is in the last of some buffers, on the others; with the stream on a GPU."""
 
 
 class LaunchError(RuntimeError):
@@ -77,21 +77,6 @@ class _Buffers(ctypes.Structure):
     ]
 
 
-class _Scalar(ctypes.Structure):
-    _fields_ = [("dtype", c_int), ("value", POINTER(c_int64))]
-
-
-class _Attributes(ctypes.Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("extension", c_void_p),
-        ("size", c_int64),
-        ("types", c_void_p),
-        ("names", c_void_p),
-        ("each", POINTER(POINTER(_Scalar))),
-    ]
-
-
 class _Frame(ctypes.Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -101,7 +86,6 @@ class _Frame(ctypes.Structure):
         ("stage", c_int32),
         ("arguments", _Buffers),
         ("results", _Buffers),
-        ("attributes", _Attributes),
     ]
 
 
@@ -134,9 +118,8 @@ def receive_calls(platform: str, launch: Launch) -> None:
         if called.stage != EXECUTE:
             return None
         try:
-            kernel = called.attributes.each[0].contents.value[0]
             buffers = [called.arguments.each[i].contents.data or 0 for i in range(called.arguments.size)]
-            launch(kernel, buffers, _stream(called) if platform == "CUDA" else None)
+            launch(buffers, _stream(called) if platform == "CUDA" else None)
         except (LaunchError, OSError, LookupError) as error:
             return _error(called, str(error))
         return None

@@ -49,6 +49,27 @@ class Parameter(NamedTuple):
     """Whether the kernel writes to it: then XLA gets the buffer back as a result."""
 
 
+class Face(NamedTuple):
+    """What compiled programs know of a kernel: any of the same face can take its place."""
+
+    family: Family
+    n: int
+    parity: bool
+    uniform: bool
+    points: int
+    """Validation points that are tried after the witnesses."""
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """The trained arrays, in the network's order."""
+        return ("weight", "bias", "output", "constant") if self.family == "mlp" else ("weight", "bias")
+
+    @property
+    def words(self) -> int:
+        """Of 32 coordinates, in a point."""
+        return -(-self.n // 32)
+
+
 @dataclasses.dataclass(frozen=True)
 class Kernel:
     """All that is compiled. Kernels that are equal have one source."""
@@ -79,13 +100,15 @@ class Kernel:
         return "tiles" if tensor else "units"
 
     @property
+    def face(self) -> Face:
+        return Face(self.family, self.n, self.parity, self.uniform, self.points)
+
+    @property
     def arrays(self) -> tuple[str, ...]:
-        """The trained arrays, in the network's order."""
-        return ("weight", "bias", "output", "constant") if self.family == "mlp" else ("weight", "bias")
+        return self.face.arrays
 
     @property
     def words(self) -> int:
-        """Of 32 coordinates, in a point."""
         return -(-self.n // 32)
 
     @property
@@ -203,9 +226,8 @@ class Kernel:
     @property
     def lanes(self) -> int:
         """How many runs train side by side: enough for several waves of blocks on a large GPU."""
-        if self.threads <= WARP:
-            return 2**16
-        return 2**14 if self.units <= 256 else 2**12
+        weights = self.n * self.units
+        return 2**16 if weights <= 1024 else 2**14 if weights <= 8192 else 2**12
 
     def rounds_of_block(self, lanes: int, every: int) -> int:
         """How many rounds go by before lanes are validated in full: some milliseconds, so that the host is not felt."""

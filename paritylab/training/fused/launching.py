@@ -6,6 +6,8 @@ import threading
 import warnings
 
 import jax
+import numpy as np
+from jaxtyping import UInt32
 
 from ...runtime import gpus
 from .frames import LaunchError, receive_calls
@@ -23,8 +25,8 @@ class AbstractBackend(abc.ABC):
         """Compiles a source, so that what is wrong with it is said before anything trains."""
 
     @abc.abstractmethod
-    def launch(self, number: int, buffers: list[int], stream: int | None) -> None:
-        """Starts a kernel that was prepared."""
+    def launch(self, buffers: list[int], stream: int | None) -> None:
+        """Starts a kernel that was prepared, on buffers of which the last holds its number."""
 
 
 _backends: dict[str, AbstractBackend] = {}
@@ -52,8 +54,8 @@ def kernels_run_here() -> bool:
     return True
 
 
-def prepared(kernel: Kernel, lanes: int, rounds: int, every: int) -> int:
-    """The number under which a compiled program calls the kernel, ready to be launched on the device in use."""
+def prepared(kernel: Kernel, lanes: int, rounds: int, every: int) -> UInt32[np.ndarray, "2"]:
+    """The number by which a compiled program calls the kernel, in two halves; it is ready for the device in use."""
     platform = jax.default_backend()
     with _lock:
         if platform == "gpu" and platform not in _backends:
@@ -68,4 +70,4 @@ def prepared(kernel: Kernel, lanes: int, rounds: int, every: int) -> int:
     source = kernel.source(lanes, rounds, every)
     number = number_of(source)
     _backends[platform].prepare(number, source, kernel, -(-lanes // kernel.runs))
-    return number
+    return np.array([number & 0xFFFFFFFF, number >> 32], np.uint32)

@@ -22,6 +22,7 @@ from ...progress import Status
 from ...runtime import cores, make_room_for_programs, precision
 from ..engine.lanes import Carry, Program, Slots, empty
 from ..engine.loop import compiled_advance
+from ..rules.base import AbstractBlockRule
 from ..rules.leaves import Leaves
 from ..rules.outcomes import Outcome
 from .early_stopping import Races
@@ -221,23 +222,29 @@ class _Worker:
         self.program = program = ensemble.program
         self.fill_at = jnp.int32(program.few if refill else program.lanes)
         self.run_in = np.full(program.slots, -1)
+        kernel = rounds = None
+        if isinstance(program.rule, AbstractBlockRule):
+            kernel = program.rule.prepared(program.lanes, program.block, program.every)
+            rounds = np.int32(program.block)
         self.slots = Slots(
             tuple(np.zeros((program.slots, *array.shape[1:]), array.dtype) for array in ensemble.own),
             jax.device_put(ensemble.common, device),
             np.zeros(program.slots, np.uint32),
             np.zeros(program.slots, np.uint32),
             np.zeros(program.slots, np.int32),
+            kernel,
+            rounds,
         )
         self.advance = compiled_advance(device.platform)
         self.rounds = 2
         self.sent = jax.device_put(self.slots, device)
         """The slots as the device knows them."""
-        self.carry: Carry = jax.device_put(_empty(program, self.slots), device)
+        self.carry: Carry = jax.device_put(_empty(program.form, self.slots), device)
         self.carry, _ = self._call(0)  # compiles
 
     def _call(self, rounds: int) -> tuple[Carry, Any]:
         more = jnp.asarray(self.desk.more)
-        return self.advance(self.program, self.carry, self.sent, jnp.int32(rounds), self.fill_at, more)
+        return self.advance(self.program.form, self.carry, self.sent, jnp.int32(rounds), self.fill_at, more)
 
     def work(self) -> None:
         """Until there is nothing more to do, or work is stopped."""

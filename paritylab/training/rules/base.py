@@ -7,7 +7,8 @@ import abc
 from collections.abc import Callable
 from typing import Any
 
-from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray
+import numpy as np
+from jaxtyping import Array, Bool, Int, Key, PRNGKeyArray, UInt32
 
 from .leaves import Leaves
 
@@ -69,6 +70,15 @@ class AbstractBlockRule(AbstractRule):
     levels_taken: int
     """How many levels of validation a block has gone through; all of them if its word is final."""
 
+    @property
+    @abc.abstractmethod
+    def form(self) -> "AbstractBlockRule":
+        """The rule as compiled programs know it: the same for all that differ only in what takes their blocks."""
+
+    @abc.abstractmethod
+    def prepared(self, lanes: int, rounds: int, every: int) -> UInt32[np.ndarray, "2"]:
+        """Makes ready what takes a block of `rounds` rounds of `every` steps; the numbers name it to `block`."""
+
     @abc.abstractmethod
     def block(
         self,
@@ -78,12 +88,11 @@ class AbstractBlockRule(AbstractRule):
         step: Int[Array, " lanes"],
         limit: Int[Array, " lanes"],
         on: Bool[Array, " lanes"],
-        rounds: int,
-        every: int,
+        kernel: UInt32[Array, "2"],
         own: Leaves,
         whole: Callable[[Leaves], Leaves],
     ) -> tuple[Any, Any, Int[Array, " lanes"], Int[Array, " lanes"], Any]:
-        """The states and memories after `rounds` rounds of `every` steps, and how far each lane has come.
+        """The states and memories after a block that was prepared, and how far each lane has come.
 
         A lane halts after a round in which it seems to have ended, or that brings it to its limit. With its step come
         what it seems to have come to and the statistics that say so, as `ended` and `measure` give them.

@@ -109,3 +109,14 @@ def test_blocks_are_long_where_steps_are_small_and_one_round_with_records(kernel
     assert (program.lanes, program.block) == (2**16, 100)
     assert made(batch=128, network=pl.MLP(1000)).size("gpu").program.block == 2
     assert made(batch=1, records=[pl.FreshError()]).size("gpu").program.block == 1
+
+
+def test_batches_of_all_sizes_share_one_compiled_program(kernels):
+    """What differs is the kernel that it is told to start; what XLA sees, such as validation, makes another form."""
+    form = lambda **options: made(**options).size("gpu").program.form
+    shared = form(batch=1)
+    assert hash(form(batch=20)) == hash(shared)
+    assert all(form(batch=batch, loss=pl.Hinge(0.5)) == shared for batch in (4, 16, 1000))
+    assert form(batch=1, validation=300) != shared and form(batch=1, network=pl.MLP(9)) != shared
+    numbers = [tuple(made(batch=batch).ensemble.program.rule.prepared(4, 2, 10)) for batch in (1, 2)]
+    assert numbers[0] != numbers[1]
