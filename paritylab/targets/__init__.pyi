@@ -1,4 +1,7 @@
-from .base import AbstractTarget as AbstractTarget
+from .base import (
+    AbstractRealTarget as AbstractRealTarget,
+    AbstractTarget as AbstractTarget,
+)
 from .circuits import (
     TreeCircuit as TreeCircuit,
     circuit_from_formula as circuit_from_formula,

@@ -12,13 +12,24 @@ MOST_COORDINATES = 10**6
 
 
 class AbstractTarget(eqx.Module):
-    """A function from {-1,+1}^n to {-1,+1}."""
+    """A function from {-1,+1}^n to labels: to {-1,+1}, unless it is an `AbstractRealTarget`."""
 
     n: eqx.AbstractVar[int]
 
     @abc.abstractmethod
     def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
         """The label of one point; for a batch, `jax.vmap(target)(points)`."""
+
+
+class AbstractRealTarget(AbstractTarget):
+    """A function from {-1,+1}^n to numbers, to one or to several.
+
+    No number of mistakes says that it was learned: training asks for a criterion, such as `LossBelow(0.01)`.
+    """
+
+    @abc.abstractmethod
+    def __call__(self, x: Float[Array, " n"]) -> Float[Array, "*numbers"]:
+        """The numbers at one point; for a batch, `jax.vmap(target)(points)`."""
 
 
 def check_target(target: Any) -> None:

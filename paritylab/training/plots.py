@@ -126,8 +126,8 @@ def _draw_fractions(axis: Axes, view: "View", names: Sequence[str], banded: bool
         whole = Survival(
             np.append(0.0, step), np.append(at_risk[:1], at_risk), np.append(0, learned), np.append(1.0, share)
         )
-        goes_on = len(step) == 0 or not np.isfinite(times.step).all()
-        to_the_end = lambda values, end: np.append(values, [end] if goes_on else [])
+        beyond = 1 if len(step) == 0 or not np.isfinite(times.step).all() else 0
+        to_the_end = lambda values, end, beyond=beyond: np.append(values, [end] * beyond)
         reach = to_the_end(whole.step, last)
         axis.step(reach, to_the_end(1 - whole.share, 1 - whole.share[-1]), where="post", **look)
         if banded and len(step):

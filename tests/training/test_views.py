@@ -80,7 +80,7 @@ def test_the_share_that_learned_is_that_of_the_table():
 
 
 def test_the_band_of_the_share_that_learned_is_that_of_kolmogorov_where_no_run_is_lost():
-    """From the first step to the last, scipy's quantile of sqrt(runs) sup |F_n - F| to either side; none if not wanted."""
+    """From the first step to the last, scipy's quantile of sqrt(runs) sup |F_n - F| to either side."""
     rows = [(0.1, seed, "learned", 10 * (seed + 1), [0.5]) for seed in range(16)]
     figure = Made(rows).plot("learned")
     (band,) = figure.axes[0].collections

@@ -69,7 +69,7 @@ class NeuronFourier(AbstractRecord):
 
 
 class SupportFourier(AbstractRecord):
-    """The coefficients E[f(x) chi_T(x)] of the output f for subsets T of the support of a parity, which is each run's own.
+    """The coefficients E[f(x) chi_T(x)] of the output f for subsets T of the support of each run's own parity.
 
     A subset names places in the support, whose coordinates are counted from the least: with degree 3, (0, 1, 2) is the
     parity itself, wherever it lies. So supports may be drawn at random. Of a parity of another degree nothing is
