@@ -131,8 +131,8 @@ def _draw_fractions(axis: Axes, view: "View", names: Sequence[str], banded: bool
         reach = to_the_end(whole.step, last)
         axis.step(reach, to_the_end(1 - whole.share, 1 - whole.share[-1]), where="post", **look)
         if banded and len(step):
-            ends = [to_the_end(1 - each, 1 - each[-1]) for each in whole.band()]
-            axis.fill_between(reach, *ends, step="post", color=look["color"], alpha=0.13, linewidth=0)
+            low, high = (to_the_end(1 - each, 1 - each[-1]) for each in whole.band())
+            axis.fill_between(reach, low, high, step="post", color=look["color"], alpha=0.13, linewidth=0)
         # Runs that left while others went on: the share is an estimate from here.
         left = (np.append(at_risk[1:], 0) + learned < at_risk) & (step < last)
         lost |= bool(left.any())
