@@ -1,6 +1,10 @@
 from .base import (
     AbstractDistribution as AbstractDistribution,
 )
+from .curriculum import (
+    Curriculum as Curriculum,
+    Phase as Phase,
+)
 from .data_sets import (
     Images as Images,
 )
@@ -55,6 +59,9 @@ from .points import (
 from .random import (
     RandomProduct as RandomProduct,
     RandomTask as RandomTask,
+)
+from .samples import (
+    Stratified as Stratified,
 )
 from .strips import (
     Strips as Strips,

@@ -10,8 +10,8 @@ from ..cube import check_key
 from ..demands import check_whole, echo
 from ..targets import AbstractTarget
 
-Examples = tuple[Float[Array, "batch n"], Float[Array, " batch"]]
-Support = tuple[Float[Array, "points n"], Float[Array, " points"], Float[Array, " points"]]
+Examples = tuple[Float[Array, "batch n"], Float[Array, "batch *labels"]]
+Support = tuple[Float[Array, "points n"], Float[Array, "points *labels"], Float[Array, " points"]]
 
 
 class AbstractDistribution(eqx.Module):

@@ -6,12 +6,11 @@ import equinox as eqx
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ..cube import ENCODINGS, Encoding, encode
 from ..demands import as_numbers, check_kind, check_number, echo
 from .base import AbstractDistribution, Examples, Support, check_distribution, check_draw
-from .points import Points
 
 
 class Mixture(AbstractDistribution):
@@ -53,7 +52,7 @@ class Mixture(AbstractDistribution):
         drawn = [part.sample(part_key, batch) for part, part_key in zip(self.parts, keys, strict=True)]
         x, y = drawn[0]
         for i, (other_x, other_y) in enumerate(drawn[1:], start=1):
-            x, y = jnp.where((choice == i)[:, None], other_x, x), jnp.where(choice == i, other_y, y)
+            x, y = _where(choice == i, other_x, x), _where(choice == i, other_y, y)
         return x, y
 
     def support(self) -> Support:
@@ -67,6 +66,11 @@ class Mixture(AbstractDistribution):
 
     def clean(self) -> "Mixture":
         return eqx.tree_at(lambda mixture: mixture.parts, self, tuple(part.clean() for part in self.parts))
+
+
+def _where(choice: Bool[Array, " batch"], new: Array, old: Array) -> Array:
+    """Row by row, whatever a row is."""
+    return jnp.where(choice.reshape(-1, *[1] * (new.ndim - 1)), new, old)
 
 
 class FlippedLabels(AbstractDistribution):
@@ -93,7 +97,7 @@ class FlippedLabels(AbstractDistribution):
         base_key, flip_key = jr.split(key)
         x, y = self.base.sample(base_key, batch)
         flip = jr.uniform(flip_key, (batch,), jnp.float32) < jnp.asarray(self.probability, jnp.float32)
-        return x, jnp.where(flip, -y, y)
+        return x, _where(flip, -y, y)
 
     def support(self) -> Support:
         x, y, probability = self.base.support()
@@ -199,9 +203,3 @@ class HeldOut(AbstractDistribution):
 
     def clean(self) -> AbstractDistribution:
         return self.test.clean()
-
-
-def points_trained_on(task: AbstractDistribution) -> Points | None:
-    """The finite sample that a task trains on, if it has one."""
-    train = task.train if isinstance(task, HeldOut) else task
-    return train if isinstance(train, Points) else None

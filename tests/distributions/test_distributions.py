@@ -21,6 +21,7 @@ from paritylab import (
 )
 from paritylab.cube import cube, encode
 from paritylab.distributions import (
+    Curriculum,
     Digits,
     EasyHalf,
     Encoded,
@@ -28,9 +29,11 @@ from paritylab.distributions import (
     Generative,
     HeldOut,
     Images,
+    Phase,
     RandomPatches,
     SharedSign,
     ShiftedInputs,
+    Stratified,
     Strips,
     balanced_gates,
     digit_strips,
@@ -89,6 +92,8 @@ DISTRIBUTIONS_UNDER_TEST = {
     "held out": row(HeldOut, BIASED, Uniform(PARITY)),
     "sample": row(draw, BIASED, 20, key=root_key(7)),
     "population": row(population, Uniform(PARITY)),
+    "curriculum": row(Curriculum, [Phase(BIASED, steps=10), Phase(Uniform(PARITY))]),
+    "stratified sample": row(Stratified, [BIASED, FlippedLabels(Uniform(PARITY), 0.1)], [3, 9]),
     "shifted inputs": row(ShiftedInputs, BIASED, 0.25),
     "patches of images": row(RandomPatches, made_up_images(20, side=4), 2),
 }
