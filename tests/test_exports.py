@@ -24,6 +24,7 @@ NO_KIND = {
         "made_up_images": "makes data",
         "pooled": "changes data",
         "OutputMoments": "numbers",
+        "Phase": "an argument of `Curriculum`",
     },
     "networks": {
         "Network": "a type",
@@ -71,6 +72,8 @@ NO_KIND = {
         "Recording": "an argument of `plan`",
         "Decay": "an argument of `plan`",
         "Optimizer": "the only one of its kind",
+        "ErrorAtMost": "an argument of `plan`",
+        "LossBelow": "an argument of `plan`",
         "Snapshot": "what records see",
     },
     "circuits": {

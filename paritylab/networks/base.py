@@ -9,21 +9,21 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ..demands import check_function, check_whole, echo
 
-Network = Callable[[Float[Array, " n"]], Float[Array, ""]]
+Network = Callable[[Float[Array, " n"]], Float[Array, "*outputs"]]
 
 
 @runtime_checkable
 class Recipe(Protocol):
     """A function from n and a key to a network on points of n coordinates.
 
-    The network is a pytree (an `eqx.Module`) from one point to one number; its floating-point arrays
-    are what training changes. A user's own recipe is any such function.
+    The network is a pytree (an `eqx.Module`) from one point to one number, or to as many as a point has labels; its
+    floating-point arrays are what training changes. A user's own recipe is any such function.
     """
 
     def __call__(self, n: int, *, key: PRNGKeyArray) -> Network: ...
 
 
-def outputs(network: Network, x: Float[Array, "points n"]) -> Float[Array, " points"]:
+def outputs(network: Network, x: Float[Array, "points n"]) -> Float[Array, "points *outputs"]:
     """The outputs of a network at some points.
 
     A network that defines `columns`, the same function on points as columns, is called by it: that
@@ -31,7 +31,7 @@ def outputs(network: Network, x: Float[Array, "points n"]) -> Float[Array, " poi
     points the first axis again.
     """
     columns = getattr(network, "columns", None)
-    return jax.vmap(network)(x) if columns is None else columns(x.T)
+    return jax.vmap(network)(x) if columns is None else jnp.moveaxis(columns(x.T), -1, 0)
 
 
 def as_floats(values: object) -> Float[Array, "..."]:

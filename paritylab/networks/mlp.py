@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ..demands import check_whole
 from .activations import Activation, relu
 from .base import check_activation, check_initialization, check_width
 from .initializations import AbstractInitialization, UniformInitialization
@@ -35,13 +36,13 @@ class FeedForward(eqx.Module):
     output: Layer
     activation: Activation
 
-    def columns(self, x: Float[Array, "n points"]) -> Float[Array, " points"]:
+    def columns(self, x: Float[Array, "n points"]) -> Float[Array, "*outputs points"]:
         for layer in self.hidden:
             x = self.activation(layer(x))
         return self.output(x)
 
-    def __call__(self, x: Float[Array, " n"]) -> Float[Array, ""]:
-        return self.columns(x[:, None])[0]
+    def __call__(self, x: Float[Array, " n"]) -> Float[Array, "*outputs"]:
+        return self.columns(x[:, None])[..., 0]
 
 
 class OneNeuron(eqx.Module):
@@ -62,7 +63,7 @@ class MLP(eqx.Module):
 
     `width` is the number of units of the hidden layer, or a sequence of numbers for a deeper network.
     With `paired`, the second half of the last hidden layer copies the first and its outputs are the
-    negatives, so that the network starts as the zero function.
+    negatives, so that the network starts as the zero function. With `outputs` it gives an array of so many numbers.
 
     >>> from paritylab.cube import root_key
     >>> MLP(width=(10, 5))(20, key=root_key(0)).hidden[1].weight.shape
@@ -73,6 +74,7 @@ class MLP(eqx.Module):
     activation: Activation
     initialization: AbstractInitialization
     paired: bool = eqx.field(static=True)
+    outputs: int | None = eqx.field(static=True, metadata={"unnamed_if_none": True})
 
     def __init__(
         self,
@@ -81,6 +83,7 @@ class MLP(eqx.Module):
         initialization: AbstractInitialization | None = None,
         *,
         paired: bool = False,
+        outputs: int | None = None,
     ):
         self.widths = tuple(width) if isinstance(width, Sequence) and not isinstance(width, str) else (width,)
         for each in self.widths or (0,):
@@ -91,7 +94,11 @@ class MLP(eqx.Module):
         self.activation = activation
         self.initialization = UniformInitialization() if initialization is None else initialization
         check_initialization(self.initialization)
-        self.paired = paired
+        if outputs is not None:
+            check_whole("outputs", outputs, 1)
+            if paired:
+                raise ValueError(f"Paired units are for one output, got outputs={outputs}. Leave one of both out.")
+        self.paired, self.outputs = paired, outputs
 
     def __call__(self, n: int, *, key: PRNGKeyArray) -> FeedForward:
         sizes = (n, *self.widths)
@@ -101,9 +108,10 @@ class MLP(eqx.Module):
             for layer_key, fan_in, fan_out in zip(keys, sizes[:-1], sizes[1:], strict=False)
         )
         weight_key, bias_key = jr.split(keys[-1])
+        out = () if self.outputs is None else (self.outputs,)
         output = Layer(
-            self.initialization.outputs(weight_key, (sizes[-1],), sizes[-1]),
-            self.initialization.biases(bias_key, (), sizes[-1]),
+            self.initialization.outputs(weight_key, (*out, sizes[-1]), sizes[-1]),
+            self.initialization.biases(bias_key, out, sizes[-1]),
         )
         network = FeedForward(hidden, output, self.activation)
         return paired(network) if self.paired else network

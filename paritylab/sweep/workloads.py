@@ -245,6 +245,7 @@ def describe(cell: Cell) -> dict[str, Any]:
         "every": cell.every,
         "validation": cell.validation,
         "float64": cell.float64,
+        **({} if cell.learned is None else {"learned": brief(cell.learned)}),
     }
 
 

@@ -12,6 +12,11 @@ from .plans import (
     Recording as Recording,
     Seeds as Seeds,
 )
+from .rules.criteria import (
+    AbstractCriterion as AbstractCriterion,
+    ErrorAtMost as ErrorAtMost,
+    LossBelow as LossBelow,
+)
 from .rules.fourier_records import (
     NeuronFourier as NeuronFourier,
     OutputFourier as OutputFourier,
@@ -35,6 +40,11 @@ from .rules.optimizers import (
 )
 from .rules.outcomes import (
     Outcome as Outcome,
+)
+from .rules.part_records import (
+    CurriculumPhase as CurriculumPhase,
+    ErrorsOn as ErrorsOn,
+    OutputErrors as OutputErrors,
 )
 from .rules.records import (
     AbstractRecord as AbstractRecord,

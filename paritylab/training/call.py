@@ -16,6 +16,8 @@ from ..networks.base import Recipe
 from ..progress import Status, progress_bar
 from .checks import (
     check_column_names,
+    check_criterion,
+    check_goes_together,
     check_labels,
     check_layers,
     check_network,
@@ -30,6 +32,7 @@ from .checks import (
 )
 from .named import make_loss, make_optimizer, network_named
 from .plans import Cell, Decay, Plan, Recording, Seeds, Task, shapes_of
+from .rules.criteria import AbstractCriterion
 from .rules.losses import Hinge
 from .rules.optimizers import ByLayer, Optimizer, Schedule, constant
 from .rules.records import AbstractRecord
@@ -50,6 +53,7 @@ def plan(
     validation: int = 8192,
     sample: int | None = None,
     loss: Any = None,
+    learned: AbstractCriterion | None = None,
     optimizer: Callable[..., optax.GradientTransformation] | str = optax.sgd,
     decay: ByLayer | Sequence[ByLayer] | Decay = 0.0,
     schedule: Schedule = constant,
@@ -65,7 +69,8 @@ def plan(
     """One network for every rate, decay and seed, checked and ready to train at once.
 
     A run ends as `learned` at the first multiple of `every` at which it classifies all of the
-    `validation` points correctly, else after `steps` steps, or when its output is no longer finite.
+    `validation` points correctly (or meets `learned`), else after `steps` steps, or when its output is no longer
+    finite.
 
     - `task`: a distribution, or a function from a key to one; the function is called with the key of
       each target seed, so that every run can have a random target of its own.
@@ -74,6 +79,8 @@ def plan(
     - `batch`: how many fresh examples a step takes. `train` takes lists of batches and of networks, too.
     - `loss`: one of the package or its name, or a function of a label and an output; the hinge loss if none is given.
     - `optimizer`: any function of optax whose first argument is the rate, or its name.
+    - `learned`: when a run has learned: `ErrorAtMost(share)` or `LossBelow(threshold)`, on the validation points. No
+      mistakes if it is not given; targets that give numbers other than -1 and +1 ask for one.
     - `rate`, `decay`: one value or a list of values to try; a value is a number or a mapping from
       names of layers to numbers (see `Optimizer`). `Decay` says what decay means, and gives it a schedule.
     - `schedule`: a function of the step that multiplies the rate.
@@ -109,6 +116,7 @@ def plan(
     decaying = decay if isinstance(decay, Decay) else Decay(decay)
     seeding = seeds if isinstance(seeds, Seeds) else Seeds(init=seeds)
     check_parts(loss, optimizer, recording.records)
+    check_criterion(learned)
     check_sizes(batch, steps, every, validation, sample, recording.every, lanes)
     rates, all_decays = checked_axis(rate, "rate"), checked_axis(decaying.value, "decay")
     check_number_of_runs(seeding.init, len(rates) * len(all_decays))
@@ -142,6 +150,7 @@ def plan(
             keep=keep,
             float64=float64,
             lanes=lanes,
+            learned=learned,
         )
 
     cells = tuple(cell(*point) for point in grid)
@@ -157,7 +166,8 @@ def plan(
     made = Plan(cells, np.repeat(np.arange(len(grid)), len(seed)), seeds_of_runs, columns, watch=watch)
     if race is not None:
         made = dataclasses.replace(made, race=np.zeros(len(made), int), shares=(race,))
-    check_labels(task, target_seed)
+    check_labels(task, cells[0].problem.distribution, target_seed, learned)
+    check_goes_together(cells[0].problem, steps)
     cells[0].rule  # noqa: B018 (wrong sizes are said here, not when it runs)
     return made.fused() if fused else made
 

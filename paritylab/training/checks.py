@@ -15,10 +15,12 @@ from ..cube import root_key
 from ..demands import check_kind, check_number, check_whole, echo
 from ..distributions import AbstractDistribution
 from ..distributions.points import wrong_label
+from ..distributions.samples import curriculum_of
 from ..runtime import check_memory
-from ..targets.base import AbstractTarget
+from ..targets.base import AbstractRealTarget, AbstractTarget
 from .host.footprint import A_RUN
-from .rules.gradient_descent import network_made_by
+from .rules.criteria import AbstractCriterion, ErrorAtMost
+from .rules.gradient_descent import Problem, labels_of, network_made_by
 from .rules.once import is_ours, once_for_a_shape
 from .rules.optimizers import check_rule, spread
 from .rules.records import AbstractRecord
@@ -46,26 +48,81 @@ TASKS_SEEN = 8
 """How many of the random tasks are checked."""
 
 
-def check_labels(task: Any, target_seeds: Int[np.ndarray, " runs"]) -> None:
-    """Labels other than -1 and +1 would train to some error without a word.
+def check_labels(
+    task: Any, shapes: AbstractDistribution, target_seeds: Int[np.ndarray, " runs"], learned: AbstractCriterion | None
+) -> None:
+    """Labels other than -1 and +1 would train to some error without a word, unless it is said what was learned.
 
-    The lab's own targets and distributions give none (their tests say so); what a user wrote is asked.
+    The lab's own targets of signs give none (their tests say so); what gives numbers, or a user wrote, is asked.
+    `shapes` is the task without its leaves.
     """
-    if is_ours(task):
+    numbers = gives_numbers(shapes)
+    if is_ours(task) and not numbers:
         return
     fixed = isinstance(task, AbstractDistribution)
     for seed in [0] if fixed else np.unique(target_seeds)[:TASKS_SEEN]:
         distribution = task if fixed else task(root_key(np.uint32(seed)))
-        if is_ours(distribution):
+        if is_ours(distribution) and not numbers:
             continue
         points = int(np.clip(2**22 // distribution.n, 64, LABELS_SEEN))
-        for part in (distribution, distribution.clean()):
-            _, y = part.sample(jr.fold_in(root_key(0), LABEL_STREAM), points)
-            if (wrong := wrong_label(np.asarray(y))) is not None:
-                raise ValueError(
-                    f"The labels of a task are -1 or +1, and {brief(distribution):.120} gives {wrong}. "
-                    "Write 0 and 1 as 2 * y - 1, and a real function as its sign, with a rule for 0."
-                )
+        # What is trained on may be numbers, as those of a teacher, where what is validated on are signs.
+        asked = distribution.clean() if is_ours(distribution) else distribution
+        for part in (asked, distribution.clean()):
+            _check_labels_of(part, np.asarray(part.sample(jr.fold_in(root_key(0), LABEL_STREAM), points)[1]), learned)
+
+
+def _check_labels_of(part: AbstractDistribution, y: np.ndarray, learned: AbstractCriterion | None) -> None:
+    if not np.all(np.isfinite(y)):
+        raise ValueError(f"The labels of a task are finite, and {brief(part):.120} gives some that are not.")
+    if learned is None and (wrong := wrong_label(y)) is not None:
+        raise ValueError(
+            f"The labels of a task are -1 or +1, and {brief(part):.120} gives {wrong}. Write 0 and 1 as 2 * y - 1; "
+            "for a target that gives numbers say when it is learned, by learned=LossBelow(0.01)."
+        )
+    if isinstance(learned, ErrorAtMost) and np.any(y == 0):
+        raise ValueError(
+            f"`ErrorAtMost` counts wrong signs, and {brief(part):.120} gives labels of 0, which have none. "
+            "Use learned=LossBelow(0.01)."
+        )
+
+
+def gives_numbers(task: AbstractDistribution) -> bool:
+    """Whether some target in it gives numbers."""
+    real = lambda part: isinstance(part, AbstractRealTarget)
+    return any(map(real, jax.tree.leaves(task, is_leaf=real)))
+
+
+def check_criterion(learned: Any) -> None:
+    """A criterion is an object such as LossBelow(0.01)."""
+    if isinstance(learned, type):
+        raise TypeError(f"`learned` is a criterion, got the class; write {learned.__name__}(...).")
+    if learned is not None and not isinstance(learned, AbstractCriterion):
+        raise TypeError(
+            f"`learned` is a criterion, ErrorAtMost(share) or LossBelow(threshold), or None for no mistakes, "
+            f"got {echo(learned)}."
+        )
+
+
+def check_goes_together(problem: Problem, steps: int) -> None:
+    """A loss fits the labels, and a curriculum the steps."""
+    _check_loss(problem.loss, *labels_of(problem.distribution))
+    if (curriculum := curriculum_of(problem.distribution)) is not None:
+        curriculum.check_switches(steps)
+
+
+@once_for_a_shape
+def _check_loss(loss: Any, *labels: int) -> None:
+    number = jax.ShapeDtypeStruct(labels, np.float32)
+    try:
+        shape = jax.eval_shape(loss, number, number).shape
+    except (TypeError, ValueError, IndexError) as error:
+        of = "a label and an output" if not labels else f"labels and outputs of shape {labels}"
+        raise TypeError(f"A loss is a function of {of}, and {brief(loss):.80} is none.") from error
+    if shape not in ((), labels):
+        raise ValueError(
+            f"A loss gives one number for a point, or one for each of its labels, and {brief(loss):.80} gives an array "
+            f"of shape {shape}."
+        )
 
 
 def check_network(network: Any, n: int) -> None:
@@ -142,7 +199,6 @@ def check_parts(loss: Any, optimizer: Any, records: Sequence[Any]) -> None:
         raise TypeError(f"A loss is a function of labels and outputs, got the class; write {loss.__name__}().")
     if not callable(loss):
         raise TypeError(f"A loss is a function of a label and an output, or the name of one, got {echo(loss)}.")
-    _check_loss(loss)
     check_rule(optimizer)
     check_kind("records", records, Sequence, "a sequence of records, such as [FreshError()]")
     for record in records:
@@ -153,15 +209,6 @@ def check_parts(loss: Any, optimizer: Any, records: Sequence[Any]) -> None:
         raise ValueError(f"A column {taken[0]!r} is in every table of runs. Choose another name for the record.")
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"Two records have the name {twice[0]!r}, so that one would be lost. Keep one of them.")
-
-
-@once_for_a_shape
-def _check_loss(loss: Any) -> None:
-    number = jax.ShapeDtypeStruct((), np.float32)
-    try:
-        jax.eval_shape(loss, number, number)
-    except TypeError as error:
-        raise TypeError(f"A loss is a function of a label and an output, and {brief(loss):.80} is none.") from error
 
 
 def checked_axis(values: Any, what: str) -> list[Any]:

@@ -19,7 +19,7 @@ from jaxtyping import Array, Int, PRNGKeyArray, UInt32
 
 from ..cube import root_key
 from ..distributions import AbstractDistribution
-from ..distributions.wrappers import points_trained_on
+from ..distributions.samples import points_trained_on, stratified_sample
 from ..networks.base import Recipe
 from ..progress import Status
 from ..runtime import cores, memory, precision
@@ -33,6 +33,7 @@ from .host.footprint import Footprint, footprint
 from .host.observer import Observer
 from .host.sizing import bytes_of_a_step, choose_block, choose_lanes, choose_unrolled
 from .host.workers import Collected, Ensemble, work_through
+from .rules.criteria import AbstractCriterion
 from .rules.gradient_descent import GradientDescent, Problem
 from .rules.leaves import Leaves, split
 from .rules.losses import Confidence
@@ -72,6 +73,8 @@ class Cell:
     lanes: int | None
     kernel: int | None = dataclasses.field(default=None, metadata={"unnamed_if_none": True})
     """The version of the fused kernels, where they train the runs; it is part of their names."""
+    learned: AbstractCriterion | None = dataclasses.field(default=None, metadata={"unnamed_if_none": True})
+    """When a run has learned; None for no mistakes."""
 
     def __getstate__(self) -> dict[str, Any]:
         return _fields(self)
@@ -80,7 +83,7 @@ class Cell:
     def problem(self) -> Problem:
         """What the runs train on; of a random task only the shapes."""
         task = self.task if isinstance(self.task, AbstractDistribution) else shapes_of(self.task)
-        return Problem(task, self.network, self.loss, self.optimizer)
+        return Problem(task, self.network, self.loss, self.optimizer, self.learned)
 
     @functools.cached_property
     def rule(self) -> GradientDescent:
@@ -90,6 +93,13 @@ class Cell:
                 f"A sample of {len(points.x)} points is trained on as a whole, got sample={sample}. "
                 f"Use sample={len(points.x)}, or fewer points."
             )
+        if (strata := stratified_sample(self.problem.distribution)) is not None:
+            if sample not in (None, strata.size):
+                raise ValueError(
+                    f"A `Stratified` sample of {strata.size} is trained on as a whole, got sample={sample}. "
+                    "Leave it out, or change the sizes."
+                )
+            sample = strata.size
         jumps = isinstance(self.loss, Confidence) and self.loss.block is not None
         if jumps:
             check_perceptron_sgd(self.optimizer, self.batch, sample, self.every)

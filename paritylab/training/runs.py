@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Int, PyTree
+from jaxtyping import Float, Int, PyTree
 
 from ..survival import CensoredTimes
 from .engine.lanes import init_key
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 Log = list[tuple[np.ndarray, np.ndarray, PyTree]]
 """What was recorded, in pieces: runs, their steps, and a value of each record for each of them."""
+
+
+UNKNOWN = (Outcome.RUNNING, Outcome.NOT_STARTED, Outcome.DIVERGED)
+"""Outcomes of runs whose last validation says nothing."""
 
 
 class Part(NamedTuple):
@@ -66,6 +70,8 @@ class Runs(Viewed):
     mistakes: Int[np.ndarray, " runs"]
     points: Int[np.ndarray, " runs"]
     lanes: Int[np.ndarray, " runs"]
+    loss: Float[np.ndarray, " runs"]
+    """The mean loss over the validation points at the end, where `LossBelow` says what was learned; else NaN."""
     interrupted: bool
     _parts: tuple[Any, ...] = dataclasses.field(repr=False)
 
@@ -73,6 +79,11 @@ class Runs(Viewed):
     def of(cls, ensemble: Ensemble, collected: Collected, columns: dict[str, np.ndarray]) -> "Runs":
         nothing = np.zeros(len(ensemble), np.int32)
         mistakes, points = collected.statistics[:2] if collected.statistics else (nothing, nothing)
+        loss = np.full(len(ensemble), np.nan)
+        rule = ensemble.program.rule
+        if collected.statistics and isinstance(rule, GradientDescent) and rule.judged_by_loss:
+            known = (points > 0) & ~np.isin(collected.outcome, UNKNOWN)
+            loss = np.where(known, collected.statistics[3] / np.maximum(points, 1), np.nan)
         return cls(
             columns,
             collected.outcome,
@@ -80,6 +91,7 @@ class Runs(Viewed):
             mistakes,
             points,
             np.full(len(ensemble), ensemble.program.lanes),
+            loss,
             collected.interrupted,
             (Part(ensemble, collected),),
         )
@@ -87,7 +99,7 @@ class Runs(Viewed):
     @classmethod
     def joined(cls, several: Sequence["Runs"]) -> "Runs":
         """Runs of several shapes, one after the other."""
-        names = ("outcome", "steps", "mistakes", "points", "lanes")
+        names = ("outcome", "steps", "mistakes", "points", "lanes", "loss")
         rows = {name: np.concatenate([getattr(runs, name) for runs in several]) for name in names}
         return cls(
             columns={name: np.concatenate([runs.columns[name] for runs in several]) for name in several[0].columns},
@@ -112,8 +124,7 @@ class Runs(Viewed):
     @property
     def error(self) -> np.ndarray:
         """The fraction of mistakes on the validation batch at the end; NaN where there is none to tell."""
-        unknown = (Outcome.RUNNING, Outcome.NOT_STARTED, Outcome.DIVERGED)
-        known = (self.points > 0) & ~np.isin(self.outcome, unknown)
+        known = (self.points > 0) & ~np.isin(self.outcome, UNKNOWN)
         return np.where(known, self.mistakes / np.maximum(self.points, 1), np.nan)
 
     @property
@@ -132,6 +143,7 @@ class Runs(Viewed):
             "converged_at": pd.array(self.steps, dtype="Int64").copy(),
             "steps": self.steps,
             "error": self.error,
+            **({} if np.isnan(self.loss).all() else {"loss": self.loss}),
         }
         table = standard(pd.DataFrame({**self.columns, **results}))
         return table.assign(converged_at=table.converged_at.where(learned))
@@ -171,6 +183,31 @@ class Runs(Viewed):
         columns: dict[str, Any] = {name: _column([each[name] for each in values], order) for name in values[0]}
         names = {name: column[run[order]] for name, column in self.columns.items()}
         return pd.DataFrame({"run": run[order], **names, "step": step[order], **columns})
+
+    def first_below(self, record: str, value: int | float) -> "pd.DataFrame":
+        """When a record was at most `value` for the first time: one row per run, or per run and part of the record.
+
+        `step` is the first recorded step, missing where it never was; `watched` is the last one. So times per output of
+        `OutputErrors`, or per task of `ErrorsOn`, come censored as they should.
+        """
+        import pandas as pd
+
+        curves = self.curves()
+        if record not in curves:
+            known = [name for name in curves if name not in ("run", "step", *self.columns)]
+            raise ValueError(f"There is no record {record!r}; recorded were {', '.join(known)}.")
+        whole = np.stack(curves[record].to_numpy()) if curves[record].dtype == object else curves[record].to_numpy()
+        parts = whole.reshape(len(curves), -1)
+        rows = []
+        for run, places in curves.groupby("run").indices.items():
+            steps, low = curves.step.to_numpy()[places], parts[places] <= value
+            ever, first = low.any(axis=0), steps[low.argmax(axis=0)]
+            columns = {name: column[run] for name, column in self.columns.items()}
+            rows += [
+                {"run": run, **columns, "part": part, "step": first[part] if ever[part] else None, "watched": steps[-1]}
+                for part in range(parts.shape[1])
+            ]
+        return pd.DataFrame(rows).astype({"step": "Int64"})
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes the runs to a new folder: tables as Parquet, networks (if kept) as npz; `pl.load(folder)` reads it."""

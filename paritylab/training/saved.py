@@ -31,7 +31,7 @@ from .runs import Log, Part, Runs
 
 ABOUT, FORMAT = "runs.json", 1
 TABLE = "table.parquet"
-ROWS = ("outcome", "steps", "mistakes", "points", "lanes")
+ROWS = ("outcome", "steps", "mistakes", "points", "lanes", "loss")
 LARGEST_ABOUT = 2**26
 """Bytes beyond which the page is none of ours."""
 
@@ -104,7 +104,8 @@ def load(folder: str | os.PathLike[str], network: Recipe | None = None) -> Runs:
     try:
         table = _parquet(contents[TABLE])
         columns = {name: _column(table.column(name)) for name in about["columns"]}
-        rows = {name: table.column(f"_{name}").to_numpy() for name in ROWS}
+        rows = {name: table.column(f"_{name}").to_numpy() for name in ROWS if f"_{name}" in table.column_names}
+        rows.setdefault("loss", np.full(len(table), np.nan))  # folders of before have none
         of_part = table.column("_part").to_numpy()
         seeds = table.column("_init_seed").to_numpy()
         parts = [_part(i, each, seeds[of_part == i], contents, network, place) for i, each in enumerate(about["parts"])]

@@ -89,4 +89,5 @@ def test_right_labels_pass_and_nothing_is_drawn_for_the_labs_own():
     pl.plan(pl.Uniform(Labelled(N, "right")), pl.MLP(4), **SMALL)
     pl.plan(lambda key: pl.Uniform(Labelled(N, "right")), pl.MLP(4), **SMALL)
     with jax.checking_leaks():  # draws would be traced here
-        check_labels(pl.FlippedLabels(pl.Uniform(pl.Parity(10**6, (0, 1))), 0.1), np.arange(3))
+        task = pl.FlippedLabels(pl.Uniform(pl.Parity(10**6, (0, 1))), 0.1)
+        check_labels(task, task, np.arange(3), None)

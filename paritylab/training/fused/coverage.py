@@ -36,6 +36,8 @@ def kernel_for(rule: Any, problem: Problem) -> Kernel:
         raise NotCovered("it trains on a finite sample" if rule.sample is not None else "it trains in float64")
     if 0 < rule.validation <= FIRST_DRAW:
         raise NotCovered(f"it has no more than {FIRST_DRAW} validation points")
+    if problem.learned is not None:
+        raise NotCovered("it has a criterion of its own for what was learned")
     distribution = problem.distribution
     inputs = inputs_of(distribution)
     if inputs is None or type(inputs.target) not in (Parity, Symmetric):
@@ -74,6 +76,8 @@ def _network(made: Any) -> tuple[Family, int, Any]:
     found: tuple[Family, int, Any]
     if type(made) is FeedForward and len(made.hidden) == 1:
         parts, found = (made.hidden[0], made.output), ("mlp", made.hidden[0].bias.size, made.activation)
+        if made.output.bias.ndim:
+            raise NotCovered("its network has several outputs")
     elif type(made) is OneNeuron:
         parts, found = (made.hidden,), ("neuron", 1, made.activation)
     elif type(made) is PolyNetwork:

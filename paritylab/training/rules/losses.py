@@ -1,7 +1,10 @@
-"""Losses of a label y in {-1, +1} and an output; all are functions of one example."""
+"""Losses of a label and an output; all are functions of one example.
+
+Where an example has several labels, a loss of numbers is the mean over them.
+"""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -11,7 +14,7 @@ from jaxtyping import Array, Float, Int
 
 from ...demands import check_number, check_whole
 
-Loss = Callable[[Float[Array, ""], Float[Array, ""]], Float[Array, ""]]
+Loss = Callable[[Float[Array, "*labels"], Float[Array, "*labels"]], Float[Array, "*labels"]]
 
 
 class Hinge(eqx.Module):
@@ -25,7 +28,7 @@ class Hinge(eqx.Module):
             raise ValueError(f"A hinge needs a margin >= 0, got margin={margin}.")
         self.margin = np.asarray(margin, float)
 
-    def __call__(self, y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+    def __call__(self, y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[Array, "*labels"]:
         return jax.nn.relu(self.margin - y * output)
 
 
@@ -47,7 +50,7 @@ class Confidence(eqx.Module):
             check_whole("block", block, 1)
         self.beta, self.block = np.asarray(beta, float), block
 
-    def __call__(self, y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+    def __call__(self, y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[Array, "*labels"]:
         return jnp.where(y * output > self.beta, 0.0, self.beta - y * output)
 
 
@@ -72,32 +75,41 @@ class RegularizedHinge(eqx.Module):
         self.weight = np.asarray(weight, float)
         self.towards = float(towards)
 
-    def __call__(self, y: Float[Array, ""] | float, output: Float[Array, ""] | float) -> Float[Array, ""]:
+    def __call__(
+        self, y: Float[Array, "*labels"] | float, output: Float[Array, "*labels"] | float
+    ) -> Float[Array, "*labels"]:
         return jax.nn.relu(1 - y * output) + self.weight * jnp.abs(output - self.towards)
 
 
-def square_loss(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+def square_loss(y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[Array, "*labels"]:
     """(y - output)**2."""
     return (y - output) ** 2
 
 
-def logistic(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+def logistic(y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[Array, "*labels"]:
     """log(1 + exp(-y * output)), the cross-entropy of a label."""
     return jax.nn.softplus(-y * output)
 
 
-def correlation(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+def correlation(y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[Array, "*labels"]:
     """-y * output."""
     return -y * output
 
 
-def ramp(y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+def ramp(y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[Array, "*labels"]:
     """min(1, max(0, (1 - y * output) / 2)): bounded, and at least half of the 0-1 loss.
 
     >>> [float(ramp(jnp.array(1.0), jnp.array(output))) for output in (-9.0, 0.0, 0.5, 9.0)]
     [1.0, 0.5, 0.25, 0.0]
     """
     return jnp.clip((1 - y * output) / 2, 0, 1)
+
+
+def is_never_negative(loss: Any) -> bool:
+    """Whether a loss of the lab is at least 0 everywhere; of another nothing is known."""
+    if type(loss) is ChosenLoss:
+        return all(map(is_never_negative, loss.losses))
+    return type(loss) in (Hinge, Confidence, RegularizedHinge) or loss in (square_loss, logistic, ramp)
 
 
 class ChosenLoss(eqx.Module):
@@ -115,6 +127,6 @@ class ChosenLoss(eqx.Module):
             raise ValueError(f"A choice among {len(losses)} losses is a number below {len(losses)}, got which={which}.")
         self.losses, self.which = losses, np.asarray(which, np.int32)
 
-    def __call__(self, y: Float[Array, ""], output: Float[Array, ""]) -> Float[Array, ""]:
+    def __call__(self, y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[Array, "*labels"]:
         values = [loss(y, output) for loss in self.losses]
         return jax.lax.select_n(jnp.asarray(self.which), *values)

@@ -64,12 +64,12 @@ class PerceptronSGD(GradientDescent, AbstractRoundRule):
 
     def init(self, key: PRNGKeyArray, leaves: Leaves) -> Any:
         started = super().init(key, leaves)
-        return JumpState(*started, jnp.zeros((), jnp.int32), jnp.array(False))
+        return JumpState(started.arrays, started.optimizer, jnp.zeros((), jnp.int32), jnp.array(False))
 
     def step(self, state: Any, key: PRNGKeyArray, count: Int[Array, ""], leaves: Leaves) -> Any:
         """One example, whether it asks for an update or not; what a round of jumps must be equal to."""
         stepped = super().step(TrainingState(state.arrays, state.optimizer), key, count, leaves)
-        return JumpState(*stepped, state.updates, state.quiet)
+        return JumpState(stepped.arrays, stepped.optimizer, state.updates, state.quiet)
 
     def round(
         self,

@@ -15,6 +15,7 @@ from ...demands import check_kind, check_whole
 from ...distributions import AbstractDistribution, Encoded, Mixture
 from ...networks.base import outputs
 from ...networks.mlp import FeedForward, OneNeuron
+from .criteria import wrong
 from .leaves import Leaves
 from .validation import Validation
 
@@ -51,7 +52,7 @@ class Snapshot(NamedTuple):
     def distribution(self) -> AbstractDistribution:
         return self.rule.problem.fill(self.leaves).distribution
 
-    def fresh(self, points: int) -> tuple[Float[Array, "points n"], Float[Array, " points"]]:
+    def fresh(self, points: int) -> tuple[Float[Array, "points n"], Float[Array, "points *labels"]]:
         """Examples that no step has seen, other ones at every step, labels free of noise."""
         key = jr.fold_in(jr.fold_in(self.data_key, RECORD_STREAM), self.step)
         x, y = self.distribution.clean().sample(key, points)
@@ -301,8 +302,8 @@ class Updates(AbstractRecord):
         return jnp.asarray(snapshot.state.updates)
 
 
-def _error(network: PyTree, x: Float[Array, "points n"], y: Float[Array, " points"]) -> Float[Array, ""]:
-    return jnp.mean(~(outputs(network, x) * y > 0), dtype=jnp.float32)
+def _error(network: PyTree, x: Float[Array, "points n"], y: Float[Array, "points *labels"]) -> Float[Array, ""]:
+    return jnp.mean(wrong(y, outputs(network, x)), dtype=jnp.float32)
 
 
 def first_weights(network: PyTree) -> Float[Array, "neurons n"]:

@@ -21,6 +21,8 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from ...cube import root_key
 from ...distributions.base import Examples
 from ...networks.base import Network, outputs
+from .criteria import AbstractCriterion, wrong
+from .losses import Loss
 
 WITNESSES = 16
 FIRST_DRAW, SECOND_LEVEL, BLOCK = 32, 512, 512
@@ -37,13 +39,24 @@ class Validation(NamedTuple):
     mistakes: Int[Array, ""]
     points: Int[Array, ""]
     finite: Bool[Array, ""]
+    cost: Float[Array, ""] | None = None
+    """What the points cost together, where a criterion says when a run has learned."""
+    met: Bool[Array, ""] | None = None
+    """Whether they meet it, or may do so for all that is known."""
 
 
 class Witnesses(NamedTuple):
     """The validation points that are tried first."""
 
     x: Float[Array, "witnesses n"]
-    y: Float[Array, " witnesses"]
+    y: Float[Array, "witnesses *labels"]
+
+
+class Judged(NamedTuple):
+    """A criterion, and the loss that it may ask for."""
+
+    criterion: AbstractCriterion
+    loss: Loss
 
 
 def first_witnesses(draw: Draw) -> Witnesses:
@@ -59,23 +72,25 @@ def validation_levels(validation: int) -> tuple[str, ...]:
 
 
 def validate(
-    network: Network, draw: Draw, witnesses: Witnesses, validation: int, level: int
+    network: Network, draw: Draw, witnesses: Witnesses, validation: int, level: int, judged: Judged | None = None
 ) -> tuple[Validation, Witnesses]:
-    """The mistakes of a network at a level, and the witnesses known after it.
+    """The mistakes of a network at a level, and the witnesses known after it; its cost, where that is `judged`.
 
     `draw` gives labelled points from a key. Every block of the validation batch has a key of its own
     that no run changes: inputs that depend on no number of the run are drawn once for all runs.
     """
     name = validation_levels(validation)[level]
     if name == "witnesses":
-        return _verdict(outputs(network, witnesses.x), witnesses.y, WITNESSES), witnesses
+        return _verdict(outputs(network, witnesses.x), witnesses.y, WITNESSES, validation, judged), witnesses
     if validation == 0:
         nothing = jnp.zeros((), jnp.int32)
-        return Validation(nothing + 1, nothing, jnp.array(True)), witnesses
+        cost = None if judged is None else jnp.full((), jnp.inf, witnesses.y.dtype)
+        never = None if judged is None else jnp.array(False)
+        return Validation(nothing + 1, nothing, jnp.array(True), cost, never), witnesses
     count = SECOND_LEVEL if name == "second level" else validation
     x, y = points_of_validation(draw, count)
     values = outputs(network, x)
-    return _verdict(values, y, count), _hardest(x, y, values, count)
+    return _verdict(values, y, count, validation, judged), _hardest(x, y, values, count)
 
 
 def points_of_validation(draw: Draw, count: int) -> Examples:
@@ -88,25 +103,36 @@ def points_of_validation(draw: Draw, count: int) -> Examples:
     if count > SECOND_LEVEL:
         blocks = 2 + jnp.arange(-(-(count - SECOND_LEVEL) // BLOCK), dtype=jnp.int32)
         x, y = jax.vmap(lambda i: draw(jr.fold_in(key, i), BLOCK))(blocks)
-        parts.append((x.reshape(-1, x.shape[-1]), y.reshape(-1)))
+        parts.append((x.reshape(-1, x.shape[-1]), y.reshape(-1, *y.shape[2:])))
     return jnp.concatenate([x for x, _ in parts]), jnp.concatenate([y for _, y in parts])
 
 
-def _wrong(values: Float[Array, " points"], y: Float[Array, " points"], count: int) -> Bool[Array, " points"]:
-    """Mistakes among the first `count` points. An output of 0 is a mistake."""
-    return (jnp.arange(len(y), dtype=jnp.int32) < count) & ~(values * y > 0)
-
-
-def _verdict(values: Float[Array, " points"], y: Float[Array, " points"], count: int) -> Validation:
-    mistakes = jnp.sum(_wrong(values, y, count), dtype=jnp.int32)
-    return Validation(mistakes, jnp.asarray(count, jnp.int32), jnp.all(jnp.isfinite(values)))
+def _verdict(
+    values: Float[Array, "points *labels"],
+    y: Float[Array, "points *labels"],
+    count: int,
+    validation: int,
+    judged: Judged | None,
+) -> Validation:
+    """Mistakes among the first `count` of the validation points, and their cost."""
+    first = jnp.arange(len(y), dtype=jnp.int32) < count
+    mistakes = jnp.sum(first & wrong(y, values), dtype=jnp.int32)
+    cost = met = None
+    if judged is not None:
+        cost = jnp.sum(jnp.where(first, judged.criterion.costs(judged.loss, y, values), 0))
+        # Witnesses are different points once each of their groups has one.
+        early = validation >= WITNESSES**2 and judged.criterion.settled_early(judged.loss)
+        decided = count == validation or early
+        met = judged.criterion.met(cost, validation) if decided else jnp.array(True)
+    return Validation(mistakes, jnp.asarray(count, jnp.int32), jnp.all(jnp.isfinite(values)), cost, met)
 
 
 def _hardest(
-    x: Float[Array, "points n"], y: Float[Array, " points"], values: Float[Array, " points"], count: int
+    x: Float[Array, "points n"], y: Float[Array, "points *labels"], values: Float[Array, "points *labels"], count: int
 ) -> Witnesses:
     """Of each of a few groups of neighbours among the first `count` points, the one of least margin."""
-    margins = jnp.pad((values * y)[:count], (0, -count % WITNESSES), constant_values=jnp.inf).reshape(WITNESSES, -1)
+    least = jnp.min((values * y).reshape(len(y), -1), axis=1)
+    margins = jnp.pad(least[:count], (0, -count % WITNESSES), constant_values=jnp.inf).reshape(WITNESSES, -1)
     found = jnp.argmin(margins, axis=1) + jnp.arange(WITNESSES) * margins.shape[1]
     found = jnp.minimum(found, count - 1)  # a group may have no point
     return Witnesses(x[found], y[found])

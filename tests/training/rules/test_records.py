@@ -2,6 +2,7 @@
 
 import functools
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,9 +12,9 @@ from exports import Row, row, without_a_row
 
 import paritylab as pl
 from paritylab import training
-from paritylab.distributions import Encoded, RandomPatches, leaky, made_up_images
+from paritylab.distributions import Curriculum, Encoded, Phase, RandomPatches, leaky, made_up_images
 from paritylab.networks import PatchScores, Staircase
-from paritylab.training import Confidence, Hinge, Optimizer, logistic
+from paritylab.training import Confidence, ErrorAtMost, Hinge, LossBelow, Optimizer, logistic, square_loss
 from paritylab.training.engine.lanes import data_key
 from paritylab.training.engine.loop import init_key
 from paritylab.training.rules.base import AbstractRule
@@ -26,6 +27,16 @@ SGD = Optimizer(optax.sgd, rate=0.1)
 COMMON = {"batch": 4, "validation": 40, "sample": None, "float64": False}
 PARITY, IN_BITS = pl.Uniform(pl.Parity(6, (0, 2))), Encoded(pl.Uniform(pl.majority(5)), "bits")
 
+
+class Prefixes(pl.targets.AbstractRealTarget):
+    """x_0 and x_0 x_1: two labels for each point."""
+
+    n: int = eqx.field(static=True, default=6)
+
+    def __call__(self, x):
+        return jnp.stack([x[0], x[0] * x[1]])
+
+
 PROBLEMS = {
     "parity": (GradientDescent, Problem(PARITY, pl.MLP(5), Hinge(), SGD), {}),
     "sample": (GradientDescent, Problem(PARITY, pl.MLP(5), Hinge(), SGD), {"sample": 6}),
@@ -33,6 +44,22 @@ PROBLEMS = {
     "patches": (
         GradientDescent,
         Problem(RandomPatches(made_up_images(20, side=4), 2), PatchScores((5,), 10), logistic, SGD),
+        {},
+    ),
+    "several labels": (
+        GradientDescent,
+        Problem(pl.Uniform(Prefixes()), pl.MLP(5, outputs=2), Hinge(), SGD, ErrorAtMost(0.1)),
+        {},
+    ),
+    "curriculum": (
+        GradientDescent,
+        Problem(
+            Curriculum([Phase(pl.Product(pl.Parity(6, (0, 2)), 0.5), steps=1), Phase(PARITY)]),
+            pl.MLP(5),
+            square_loss,
+            SGD,
+            LossBelow(0.1),
+        ),
         {},
     ),
     "jumps": (
@@ -59,8 +86,11 @@ RECORDS_UNDER_TEST = {
     "neuron fourier": (row(training.NeuronFourier, ((0, 2),), (0, 3)), "parity"),
     "support fourier": (row(training.SupportFourier, 2, ((), (0, 1), (1,))), "parity"),
     "updates": (row(training.Updates), "jumps"),
+    "output errors": (row(training.OutputErrors, 32), "several labels"),
+    "errors on": (row(training.ErrorsOn, [PARITY, pl.Uniform(pl.Parity(6, (1,)))], 32), "parity"),
+    "phase": (row(training.CurriculumPhase), "curriculum"),
 }
-RULES_UNDER_TEST = {name: Row(PROBLEMS[name][0], name) for name in ("parity", "sample", "mixture", "jumps")}
+RULES_UNDER_TEST = {name: Row(PROBLEMS[name][0], name) for name in PROBLEMS if name != "patches"}
 
 
 @functools.cache
