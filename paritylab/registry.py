@@ -79,6 +79,11 @@ TARGETS = {
     "full-parity": Row("targets:full_parity", "n", "product of all coordinates"),
     "majority": Row("targets:majority", "n", "sign of the sum, n odd"),
     "random-symmetric": Row("targets:random_symmetric", "n key", "a fair sign per weight, at random per seed"),
+    "staircase-sign": Row(
+        "targets:random_staircase_sign",
+        "n k key",
+        "sign of x0 + x0 x1 + ... of k coordinates, k odd, at random per seed",
+    ),
 }
 
 ACTIVATIONS = {

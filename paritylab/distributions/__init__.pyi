@@ -51,6 +51,11 @@ from .leaky_parity import (
     RandomLeaky as RandomLeaky,
     leaky as leaky,
 )
+from .parts import (
+    PartOfCube as PartOfCube,
+    seen as seen,
+    unseen as unseen,
+)
 from .points import (
     Points as Points,
     draw as draw,
@@ -66,6 +71,10 @@ from .samples import (
 from .strips import (
     Strips as Strips,
     digit_strips as digit_strips,
+)
+from .tasks import (
+    WeightedTasks as WeightedTasks,
+    zipf_tasks as zipf_tasks,
 )
 from .wrappers import (
     Encoded as Encoded,

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 from jaxtyping import PRNGKeyArray
 
@@ -26,7 +27,7 @@ class RandomTask:
     """
 
     target: Callable[..., AbstractTarget]
-    arguments: tuple[int, ...]
+    arguments: tuple[Any, ...]
     noise: float = 0.0
     """The probability of a flipped label in training."""
 

@@ -17,10 +17,23 @@ from .gates import (
     inner_product_mod_two as inner_product_mod_two,
     random_gate_product as random_gate_product,
 )
+from .multitask import (
+    MultitaskParity as MultitaskParity,
+    random_multitask_parity as random_multitask_parity,
+)
 from .parity import (
     Parity as Parity,
     random_disjoint_parity as random_disjoint_parity,
     random_parity as random_parity,
+)
+from .polynomials import (
+    Polynomial as Polynomial,
+    PolynomialSign as PolynomialSign,
+    leap_function as leap_function,
+    permuted as permuted,
+    random_polynomial as random_polynomial,
+    random_staircase_sign as random_staircase_sign,
+    staircase as staircase,
 )
 from .symmetric import (
     NearlySymmetric as NearlySymmetric,

@@ -29,12 +29,14 @@ from paritylab.distributions import (
     Generative,
     HeldOut,
     Images,
+    PartOfCube,
     Phase,
     RandomPatches,
     SharedSign,
     ShiftedInputs,
     Stratified,
     Strips,
+    WeightedTasks,
     balanced_gates,
     digit_strips,
     draw,
@@ -46,17 +48,21 @@ from paritylab.distributions import (
     noisy_equal,
     population,
     random_subset,
+    seen,
     separation,
     sparse_pairs,
     stealth,
+    unseen,
+    zipf_tasks,
 )
 from paritylab.runtime import memory
-from paritylab.targets import random_circuit
+from paritylab.targets import MultitaskParity, random_circuit
 
 PARITY = Parity(5, (0, 2))
 BIASED = Product(PARITY, [0.5, -0.2, 0.9, 0.0, -1.0])
 
 IMAGES = Images(np.array([[[7]], [[200]], [[0]]], np.uint8), np.array([4, 7, 8], np.uint8))
+TASKS = MultitaskParity(3, [(0, 1), (2,), (0, 2)])
 TWO, THREE = GateProduct(("OR", "AND")), GateProduct(("OR", "AND", "AND"))
 
 DISTRIBUTIONS_UNDER_TEST = {
@@ -95,6 +101,14 @@ DISTRIBUTIONS_UNDER_TEST = {
     "curriculum": row(Curriculum, [Phase(BIASED, steps=10), Phase(Uniform(PARITY))]),
     "stratified sample": row(Stratified, [BIASED, FlippedLabels(Uniform(PARITY), 0.1)], [3, 9]),
     "shifted inputs": row(ShiftedInputs, BIASED, 0.25),
+    "patterns on three coordinates": row(
+        PartOfCube, PARITY, (4, 0, 2), [(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]
+    ),
+    "all but a part of the cube": row(seen, PARITY, {0: -1, 3: -1}),
+    "a part of the cube": row(unseen, PARITY, {1: 1, 4: -1}),
+    "tasks with weights": row(WeightedTasks, TASKS, [0.5, 0.0, 0.5]),
+    "tasks by Zipf": row(zipf_tasks, TASKS, 1.4),
+    "one task": row(WeightedTasks, TASKS, [0.0, 1.0, 0.0]),
     "patches of images": row(RandomPatches, made_up_images(20, side=4), 2),
 }
 ENDLESS = (ShiftedInputs, RandomPatches)

@@ -12,16 +12,25 @@ from scipy.linalg import hadamard
 from paritylab import GateProduct, Parity, Symmetric, majority, random_parity, root_key, targets
 from paritylab.cube import bit_mask, cube, weight
 from paritylab.targets import (
+    MultitaskParity,
     NearlySymmetric,
+    Polynomial,
+    PolynomialSign,
     TreeCircuit,
     circuit_from_formula,
     full_parity,
+    leap_function,
     parity_circuit,
+    permuted,
     random_circuit,
     random_disjoint_parity,
     random_gate_product,
+    random_multitask_parity,
+    random_polynomial,
+    random_staircase_sign,
     random_symmetric,
     razborov_sherstov,
+    staircase,
 )
 from paritylab.training.rules.leaves import split
 
@@ -43,11 +52,23 @@ TARGETS_UNDER_TEST = {
     "AND of ORs": row(razborov_sherstov, 1),
     "product of gates": row(GateProduct, ("OR", "AND", "AND")),
     "random product of gates": row(random_gate_product, 4, key=root_key(0)),
+    "sign of a polynomial": row(PolynomialSign, Polynomial(5, [(0, 3), (1,), ()], [2, -1.5, 0.25])),
+    "random sign of a staircase": row(random_staircase_sign, 6, 3, key=root_key(0)),
+    "many parities": row(MultitaskParity, 4, [(0, 1), (2,), (0, 1, 3)]),
+    "many random parities": row(random_multitask_parity, 5, 3, 2, key=root_key(0)),
+}
+REAL_TARGETS_UNDER_TEST = {
+    "polynomial": row(Polynomial, 5, [(0, 3), (), (1, 2, 4)], [2.0, -0.5, 1.25]),
+    "staircase": row(staircase, 4, 3),
+    "leap function": row(leap_function, 6, (1, 3)),
+    "random polynomial": row(random_polynomial, 5, [(0,), (0, 1, 2)], [1, -2], key=root_key(0)),
+    "permuted polynomial": row(permuted, staircase(5, 2), key=root_key(1)),
 }
 
 
 def test_every_target_is_under_test():
-    assert not without_a_row(targets, "target", TARGETS_UNDER_TEST.values())
+    rows = [*TARGETS_UNDER_TEST.values(), *REAL_TARGETS_UNDER_TEST.values()]
+    assert not without_a_row(targets, "target", rows)
 
 
 def coefficients(target):
@@ -72,6 +93,19 @@ def test_every_target_keeps_the_contract(target):
     np.testing.assert_array_equal(jax.jit(jax.vmap(target))(x), values)  # jit changes nothing
     # Parseval. All numbers are multiples of 2**-n below 1: the sum is exact.
     assert np.sum(coefficients(target) ** 2) == 1
+
+
+@pytest.mark.parametrize("target", things(REAL_TARGETS_UNDER_TEST).values(), ids=REAL_TARGETS_UNDER_TEST)
+def test_every_real_target_keeps_the_contract(target):
+    assert isinstance(target, targets.AbstractRealTarget)
+    assert isinstance(hash(split(target)[1]), int)
+    x = cube(target.n)
+    values = jax.vmap(target)(x)
+    assert values.shape == (2**target.n,) and values.dtype == x.dtype
+    assert target(x[-1]).shape == ()
+    np.testing.assert_array_equal(jax.jit(jax.vmap(target))(x), values)
+    # Parseval, exact where the values are small multiples of 1/4, as here.
+    assert np.sum(coefficients(target) ** 2) == np.mean(np.asarray(values, float) ** 2)
 
 
 @pytest.mark.parametrize("support", [(), (0,), (3,), (0, 4), (4, 1, 2), (0, 1, 2, 3, 4)])
@@ -108,6 +142,10 @@ DRAWN = {
     random_symmetric: (9,),
     random_circuit: (8,),
     random_gate_product: (9,),
+    random_staircase_sign: (9, 3),
+    random_polynomial: (9, ((0,), (0, 1, 4)), (1, 2)),
+    permuted: (staircase(9, 3),),
+    random_multitask_parity: (9, 4, 3),
 }
 
 
