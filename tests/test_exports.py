@@ -74,6 +74,8 @@ NO_KIND = {
         "Optimizer": "the only one of its kind",
         "ErrorAtMost": "an argument of `plan`",
         "LossBelow": "an argument of `plan`",
+        "SignDescent": "an argument of `plan`",
+        "Taught": "a distribution that a network labels (tests/training/test_teachers.py)",
         "Snapshot": "what records see",
     },
     "circuits": {

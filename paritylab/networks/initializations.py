@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ..cube import fair_signs
-from ..demands import check_whole
+from ..demands import check_number, check_whole
 
 
 class AbstractInitialization(eqx.Module):
@@ -126,6 +126,101 @@ class TernaryInitialization(AbstractInitialization):
 
     def outputs(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
         return _symmetric_uniform(key, shape, self.n / self.k)
+
+
+class PerturbedSigns(AbstractInitialization):
+    """(r + sigma g) / sqrt(fan-in (1 + sigma^2)): random signs r and Gaussians g, for weights and biases (2412.04910).
+
+    With an infinite sigma it is Gaussian. Another sigma compiles nothing new.
+
+    >>> from paritylab.cube import root_key
+    >>> PerturbedSigns(0.0).weights(root_key(0), (4,), fan_in=4).tolist()
+    [-0.5, -0.5, 0.5, 0.5]
+    """
+
+    sigma: Float[Array | np.ndarray, "*runs"]
+
+    def __init__(self, sigma: int | float):
+        if isinstance(sigma, bool) or not isinstance(sigma, int | float | np.floating) or not sigma >= 0:
+            raise ValueError(f"A perturbation has a sigma >= 0, or infinite for Gaussians alone, got sigma={sigma!r}.")
+        self.sigma = np.asarray(sigma, float)
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        sigma = jnp.asarray(self.sigma, jnp.float32)
+        sign = 1 / jnp.sqrt(1 + sigma**2)
+        gaussian = jnp.where(jnp.isinf(sigma), 1.0, sigma * sign)
+        noise = jr.normal(jr.fold_in(key, 1), shape, jnp.float32)
+        return (sign * fair_signs(key, shape) + gaussian * noise) * fan_in**-0.5
+
+    biases = weights
+
+
+class SparseInitialization(AbstractInitialization):
+    """Each unit sees `nonzero` random inputs, with weights +-1 / sqrt(nonzero); outputs and biases as by default.
+
+    (2309.03800: sparse initialization.)
+
+    >>> from paritylab.cube import root_key
+    >>> weights = SparseInitialization(4).weights(root_key(0), (3, 10), fan_in=10)
+    >>> jnp.sum(weights != 0, axis=1).tolist(), float(jnp.max(weights))
+    ([4, 4, 4], 0.5)
+    """
+
+    nonzero: int = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        check_whole("nonzero", self.nonzero, 1)
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        if not self.nonzero <= fan_in == shape[-1]:
+            raise ValueError(
+                f"A unit of {shape[-1]} inputs cannot have nonzero={self.nonzero} of them. Use at most {shape[-1]}."
+            )
+        sign_key, place_key = jr.split(key)
+        places = jnp.broadcast_to(jnp.arange(fan_in), shape)
+        chosen = jr.permutation(place_key, places, axis=-1, independent=True) < self.nonzero
+        return jnp.where(chosen, fair_signs(sign_key, shape) * self.nonzero**-0.5, 0)
+
+    def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return _symmetric_uniform(key, shape, fan_in**-0.5)
+
+    outputs = biases
+
+
+class NormalInitialization(AbstractInitialization):
+    """N(0, deviation^2) whatever the fan-in, for weights and biases.
+
+    >>> from paritylab.cube import root_key
+    >>> NormalInitialization(0.0).weights(root_key(0), (2,), fan_in=4).tolist()
+    [0.0, 0.0]
+    """
+
+    deviation: Float[Array | np.ndarray, "*runs"]
+
+    def __init__(self, deviation: int | float):
+        check_number("deviation", deviation, 0)
+        self.deviation = np.asarray(deviation, float)
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jr.normal(key, shape, jnp.float32) * jnp.asarray(self.deviation, jnp.float32)
+
+    biases = weights
+
+
+class MeanFieldInitialization(AbstractInitialization):
+    """U[-1/sqrt(fan-in), 1/sqrt(fan-in)] for weights and biases, outputs U[-1, 1] / fan-in.
+
+    The network is a mean over its units (2301.13105). A rate of the mean-field scaling is the rate of the hidden
+    layer; that of the output weights is divided by width^2, since these are stored divided by the width.
+    """
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return _symmetric_uniform(key, shape, fan_in**-0.5)
+
+    biases = weights
+
+    def outputs(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return _symmetric_uniform(key, shape, 1 / fan_in)
 
 
 class ChosenInitialization(AbstractInitialization):

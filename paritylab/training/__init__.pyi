@@ -33,10 +33,12 @@ from .rules.losses import (
     correlation as correlation,
     logistic as logistic,
     ramp as ramp,
+    soft_logistic as soft_logistic,
     square_loss as square_loss,
 )
 from .rules.optimizers import (
     Optimizer as Optimizer,
+    SignDescent as SignDescent,
 )
 from .rules.outcomes import (
     Outcome as Outcome,
@@ -45,6 +47,10 @@ from .rules.part_records import (
     CurriculumPhase as CurriculumPhase,
     ErrorsOn as ErrorsOn,
     OutputErrors as OutputErrors,
+)
+from .rules.pruning_records import (
+    PrunedErrors as PrunedErrors,
+    UnitNorms as UnitNorms,
 )
 from .rules.records import (
     AbstractRecord as AbstractRecord,
@@ -72,4 +78,7 @@ from .runs import (
 )
 from .saved import (
     load as load,
+)
+from .teachers import (
+    Taught as Taught,
 )

@@ -25,6 +25,7 @@ from .rules.once import is_ours, once_for_a_shape
 from .rules.optimizers import check_rule, spread
 from .rules.records import AbstractRecord
 from .summaries import RESULT_COLUMNS
+from .teachers import Taught
 
 MOST_RUNS = 10**8
 LARGEST_SEED = 2**32 - 1
@@ -65,8 +66,8 @@ def check_labels(
         if is_ours(distribution) and not numbers:
             continue
         points = int(np.clip(2**22 // distribution.n, 64, LABELS_SEEN))
-        # What is trained on may be numbers, as those of a teacher, where what is validated on are signs.
-        asked = distribution.clean() if is_ours(distribution) else distribution
+        # What is trained on may be a teacher's numbers, where what is validated on are signs.
+        asked = distribution.clean() if is_ours(distribution) or has_teacher(shapes) else distribution
         for part in (asked, distribution.clean()):
             _check_labels_of(part, np.asarray(part.sample(jr.fold_in(root_key(0), LABEL_STREAM), points)[1]), learned)
 
@@ -90,6 +91,12 @@ def gives_numbers(task: AbstractDistribution) -> bool:
     """Whether some target in it gives numbers."""
     real = lambda part: isinstance(part, AbstractRealTarget)
     return any(map(real, jax.tree.leaves(task, is_leaf=real)))
+
+
+def has_teacher(task: AbstractDistribution) -> bool:
+    """Whether some of its labels are a network's outputs."""
+    taught = lambda part: isinstance(part, Taught)
+    return any(map(taught, jax.tree.leaves(task, is_leaf=taught)))
 
 
 def check_criterion(learned: Any) -> None:

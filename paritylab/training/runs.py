@@ -1,6 +1,7 @@
 """What training gives back: one row per run, and what was recorded on the way."""
 
 import dataclasses
+import math
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,8 +12,8 @@ from jaxtyping import Float, Int, PyTree
 from ..survival import CensoredTimes
 from .engine.lanes import init_key
 from .host.workers import Collected, Ensemble
-from .rules.gradient_descent import GradientDescent
-from .rules.leaves import Leaves
+from .rules.gradient_descent import GradientDescent, network_made_by
+from .rules.leaves import Leaves, split
 from .rules.outcomes import Outcome
 from .summaries import censored_times, standard
 from .views import View, Viewed
@@ -51,6 +52,14 @@ class Part(NamedTuple):
             return None
         # The arrays of the network come first in a kept state (`TrainingState`).
         return tuple(self.collected.state[: rule.network.count])
+
+    @property
+    def array_shapes(self) -> list[tuple[int, ...]]:
+        """The shape of each array of a network."""
+        program, rule = self.ensemble.program, self.ensemble.program.rule
+        assert isinstance(rule, GradientDescent)
+        problem = rule.problem.fill(program.whole(tuple(row[0] for row in self.ensemble.own), self.ensemble.common))
+        return [leaf.shape for leaf in split(network_made_by(problem.network, problem.distribution.n))[0]]
 
     def network(self, leaves: Leaves) -> Any:
         """The network with these arrays."""
@@ -159,6 +168,31 @@ class Runs(Viewed):
         if (weights := part.weights) is None:
             raise ValueError("Networks were not kept; train with keep=True.")
         return part.network(tuple(array[place - int(ends[index])] for array in weights))
+
+    def checkpoint(self, run: int | np.integer, step: int | np.integer) -> Any:
+        """The network of one run as it was at a step, if `Parameters` were recorded then."""
+        ends = np.cumsum([len(part.init_seeds) for part in self._parts])
+        place = range(len(self))[run]
+        index = int(np.searchsorted(ends, place, side="right"))
+        part, inside = self._parts[index], place - int(ends[index] - len(self._parts[index].init_seeds))
+        rows = [(steps[i], values) for runs, steps, values in part.log for i in np.flatnonzero(runs == inside)]
+        found = [
+            values["parameters"][i]
+            for runs, steps, values in part.log
+            if "parameters" in values
+            for i in np.flatnonzero((runs == inside) & (steps == step))
+        ]
+        if not found:
+            known = sorted({int(at) for at, values in rows if "parameters" in values})
+            raise ValueError(
+                f"There is no checkpoint of run {run} at step {step}; "
+                + (f"there are some at {known[0]} to {known[-1]}." if known else "record `Parameters()`.")
+            )
+        sizes = np.cumsum([math.prod(shape) for shape in part.array_shapes])
+        if len(found[0]) != sizes[-1]:
+            raise ValueError("A network with frozen arrays has no checkpoints. Keep it as it is at the end.")
+        pieces = np.split(found[0], sizes[:-1])
+        return part.network(tuple(piece.reshape(shape) for piece, shape in zip(pieces, part.array_shapes, strict=True)))
 
     @property
     def recorded(self) -> bool:

@@ -44,6 +44,15 @@ class SavedPart(NamedTuple):
     weights: Leaves | None
     shape: Shape[Any] | None
 
+    @property
+    def array_shapes(self) -> list[tuple[int, ...]]:
+        """The shape of each array of a network."""
+        if self.weights is None:
+            raise ValueError(
+                "Networks were not kept, so that a folder does not tell their shapes; train with keep=True."
+            )
+        return [array.shape[1:] for array in self.weights]
+
     def network(self, leaves: Leaves) -> Any:
         """The network with these arrays."""
         if self.shape is None:

@@ -22,14 +22,18 @@ from paritylab.networks import (
     GlorotInitialization,
     Linearized,
     LocalPairs,
+    MeanFieldInitialization,
     NeuralGates,
+    NormalInitialization,
     OscillatingPolynomial,
     PatchScores,
+    PerturbedSigns,
     PooledGates,
     Power,
     RandomFeatures,
     SignInitialization,
     Sinusoid,
+    SparseInitialization,
     Staircase,
     StandardNormalInitialization,
     TernaryInitialization,
@@ -217,6 +221,11 @@ INITIALIZATIONS_UNDER_TEST = {
     "Glorot": row(GlorotInitialization),
     "signs": row(SignInitialization, 3),
     "ternary": row(TernaryInitialization, 6, 3),
+    "perturbed signs": row(PerturbedSigns, 0.5),
+    "perturbed signs, Gaussians alone": row(PerturbedSigns, np.inf),
+    "sparse": row(SparseInitialization, 2),
+    "normal": row(NormalInitialization, 0.1),
+    "mean field": row(MeanFieldInitialization),
     "chosen": row(ChosenInitialization, (UniformInitialization(), SignInitialization(2)), 1),
 }
 
@@ -243,9 +252,12 @@ NETWORKS, INPUTS, WIDTH = 300, 40, 25
 
 MOMENTS = {
     # initialization: E w^2 and E w^4 at fan-in f
-    UniformInitialization: lambda f: (1 / (3 * f), 1 / (5 * f**2)),
-    GaussianInitialization: lambda f: (2 / f, 3 * (2 / f) ** 2),
-    BernoulliInitialization: lambda f: (1 / f, 1 / f**2),
+    "uniform": lambda f: (1 / (3 * f), 1 / (5 * f**2)),
+    "Gaussian": lambda f: (2 / f, 3 * (2 / f) ** 2),
+    "Bernoulli": lambda f: (1 / f, 1 / f**2),
+    "perturbed signs": lambda f: (1 / f, (0.8**2 + 6 * 0.8 * 0.2 + 3 * 0.2**2) / f**2),  # 1 and .25, over their sum
+    "perturbed signs, Gaussians alone": lambda f: (1 / f, 3 / f**2),
+    "normal": lambda f: (0.1**2, 3 * 0.1**4),
 }
 
 
@@ -254,9 +266,10 @@ def many(recipe):
     return eqx.filter_jit(eqx.filter_vmap(lambda key: recipe(INPUTS, key=key)))(jr.split(root_key(0), NETWORKS))
 
 
-@pytest.mark.parametrize("initialization", MOMENTS, ids=lambda each: each.__name__)
-def test_weights_and_biases_have_the_moments_of_their_fan_in(initialization):
-    networks = many(MLP(WIDTH, initialization=initialization()))
+@pytest.mark.parametrize("name", MOMENTS)
+def test_weights_and_biases_have_the_moments_of_their_fan_in(name):
+    initialization = INITIALIZATIONS_UNDER_TEST[name].thing
+    networks = many(MLP(WIDTH, initialization=initialization))
     (hidden,) = networks.hidden
     layers = [
         (hidden.weight, INPUTS),
@@ -266,17 +279,32 @@ def test_weights_and_biases_have_the_moments_of_their_fan_in(initialization):
     ]
     for drawn, fan_in in layers:
         w = np.asarray(drawn, float).reshape(-1)
-        second, fourth = MOMENTS[initialization](fan_in)
+        second, fourth = MOMENTS[name](fan_in)
         assert abs(w.mean()) <= 5 * math.sqrt(second / w.size)
         # 1e-6: float32, for the case without variance.
         assert abs((w**2).mean() - second) <= 5 * math.sqrt(max(0, fourth - second**2) / w.size) + 1e-6 * second
-        if initialization is UniformInitialization:
+        if name == "uniform":
             assert np.abs(w).max() <= fan_in**-0.5
-        if initialization is BernoulliInitialization:
+        if name == "Bernoulli":
             assert len(np.unique(w)) == 2
     # Weights of one network are not copies of each other, nor of those of another.
-    if initialization is not BernoulliInitialization:
+    if name != "Bernoulli":
         assert len(np.unique(hidden.weight)) > 0.98 * hidden.weight.size
+
+
+def test_signs_without_perturbation_are_signs_and_a_small_one_is_small():
+    draw = lambda sigma: np.asarray(PerturbedSigns(sigma).weights(root_key(0), (2000,), 4)) * 2
+    assert set(draw(0.0)) == {-1.0, 1.0}
+    assert np.abs(draw(1e-3) - draw(0.0)).max() < 6e-3
+
+
+def test_a_sparse_unit_sees_a_random_set_of_inputs():
+    weights = np.asarray(SparseInitialization(3).weights(root_key(0), (4000, 8), 8))
+    seen = weights != 0
+    assert np.all(seen.sum(axis=1) == 3) and set(np.abs(weights[seen])) == {np.float32(3**-0.5)}
+    assert np.abs(seen.mean(axis=0) - 3 / 8).max() < 5 * math.sqrt(3 / 8 * 5 / 8 / 4000)
+    with pytest.raises(ValueError, match="cannot have nonzero=9"):
+        SparseInitialization(9).weights(root_key(0), (4, 8), 8)
 
 
 @pytest.mark.parametrize("which", range(3))

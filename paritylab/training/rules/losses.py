@@ -109,7 +109,16 @@ def is_never_negative(loss: Any) -> bool:
     """Whether a loss of the lab is at least 0 everywhere; of another nothing is known."""
     if type(loss) is ChosenLoss:
         return all(map(is_never_negative, loss.losses))
-    return type(loss) in (Hinge, Confidence, RegularizedHinge) or loss in (square_loss, logistic, ramp)
+    return type(loss) in (Hinge, Confidence, RegularizedHinge) or loss in (square_loss, logistic, ramp, soft_logistic)
+
+
+def soft_logistic(y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[Array, "*labels"]:
+    """The cross-entropy of an output to the probabilities 1 / (1 + exp(-y)) of a teacher whose output is y.
+
+    >>> [round(float(soft_logistic(jnp.array(0.0), jnp.array(output))), 4) for output in (0.0, 2.0)]
+    [0.6931, 1.1269]
+    """
+    return jax.nn.softplus(output) - jax.nn.sigmoid(y) * output
 
 
 class ChosenLoss(eqx.Module):

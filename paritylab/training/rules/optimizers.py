@@ -5,6 +5,7 @@ of layers (`hidden`, `output`, `hidden.0.bias`: paths into the network, longest 
 not named gets 0), and `schedule` and `decay_schedule` multiply them step by step.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
@@ -16,7 +17,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PyTree
 
-from ...demands import check_function, echo
+from ...demands import check_function, check_number, echo
 
 Convention = Literal["loss", "decoupled", "rate"]
 CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
@@ -61,6 +62,32 @@ def block_normalized_sgd(rate: Any) -> optax.GradientTransformation:
     [[-0.25, -0.25], [-0.125, -0.125]]
     """
     return optax.chain(scale_by_other_blocks(), optax.sgd(rate))
+
+
+@dataclasses.dataclass(frozen=True)
+class SignDescent:
+    """Steps of one size against the sign of the gradient, and none where that is within the dead zone (2404.12376).
+
+    An optimizer like those of optax: `optimizer=SignDescent(0.1)`.
+
+    >>> rule = SignDescent(0.1)(0.5)
+    >>> gradient = jnp.array([0.3, -0.2, 0.05, -0.1])
+    >>> rule.update(gradient, rule.init(gradient))[0].tolist()
+    [-0.5, 0.5, 0.0, 0.0]
+    """
+
+    dead_zone: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_number("dead_zone", self.dead_zone, 0)
+
+    def __call__(self, rate: Any) -> optax.GradientTransformation:
+        def signs(updates: PyTree, state: optax.OptState, params: PyTree = None) -> tuple[PyTree, optax.OptState]:
+            sign = lambda each: jnp.where(jnp.abs(each) > self.dead_zone, jnp.sign(each), 0)
+            return jax.tree.map(sign, updates), state
+
+        zoned = optax.GradientTransformation(lambda params: optax.EmptyState(), signs)
+        return optax.chain(zoned, optax.scale_by_learning_rate(rate))
 
 
 def _by_layer(values: ByLayer, what: str) -> dict[str, np.ndarray]:

@@ -17,6 +17,7 @@ from paritylab.training import (
     correlation,
     logistic,
     ramp,
+    soft_logistic,
     square_loss,
 )
 
@@ -30,6 +31,7 @@ LOSSES_UNDER_TEST = {
     "square": Row(square_loss, square_loss),
     "logistic": Row(logistic, logistic),
     "ramp": Row(ramp, ramp),
+    "soft logistic": Row(soft_logistic, soft_logistic),
     "correlation": Row(correlation, correlation),
     "the second of two": row(ChosenLoss, (Hinge(), square_loss), 1),
 }

@@ -88,6 +88,8 @@ RECORDS_UNDER_TEST = {
     "updates": (row(training.Updates), "jumps"),
     "output errors": (row(training.OutputErrors, 32), "several labels"),
     "errors on": (row(training.ErrorsOn, [PARITY, pl.Uniform(pl.Parity(6, (1,)))], 32), "parity"),
+    "unit norms": (row(training.UnitNorms), "parity"),
+    "pruned errors": (row(training.PrunedErrors, (1, 5), 32), "parity"),
     "phase": (row(training.CurriculumPhase), "curriculum"),
 }
 RULES_UNDER_TEST = {name: Row(PROBLEMS[name][0], name) for name in PROBLEMS if name != "patches"}
