@@ -116,6 +116,11 @@ from .kernels.relu import (
     relu_conjugate_kernel as relu_conjugate_kernel,
     relu_ntk as relu_ntk,
 )
+from .leaps import (
+    LeapOrder as LeapOrder,
+    leap as leap,
+    leap_order as leap_order,
+)
 from .margins import (
     Drift as Drift,
     Margin as Margin,

@@ -17,7 +17,7 @@ from ...cube import LARGEST_ENUMERATION, cube
 from ...demands import as_numbers, check_function, check_kind, check_whole, echo
 from ...networks.base import outputs
 from ...tables import html_table, sentence_html
-from ...targets import AbstractTarget
+from ...targets import AbstractRealTarget, AbstractTarget
 from .transform import coefficients, coordinates_of, kronecker
 
 MOST_CALLS = 16
@@ -36,6 +36,11 @@ def table_of(target: AbstractTarget) -> Int[np.ndarray, " points"]:
     >>> table_of(Parity(2, (0, 1)))
     array([ 1, -1, -1,  1], dtype=int8)
     """
+    if isinstance(target, AbstractRealTarget):
+        raise TypeError(
+            f"A table of labels is that of a target with labels -1 and +1, got a {type(target).__name__}. Use "
+            "`values_of(target, target.n)`."
+        )
     if target.n > LARGEST_ENUMERATION:
         raise ValueError(
             f"A table of 2**n labels is made for n <= {LARGEST_ENUMERATION}, got n={target.n}, which would take "
@@ -191,7 +196,10 @@ def _table(function: Any, n: int | None) -> np.ndarray:
     check_kind(
         "function", function, (AbstractTarget, np.ndarray), "a target, an array of its 2**n values, or a function"
     )
-    table = table_of(function) if isinstance(function, AbstractTarget) else function
+    if isinstance(function, AbstractRealTarget):
+        table = values_of(function, function.n)
+    else:
+        table = table_of(function) if isinstance(function, AbstractTarget) else function
     if n is not None and coordinates_of(table) != n:
         raise ValueError(f"This function has {coordinates_of(table)} coordinates, got n={n}. Leave n out.")
     return table
