@@ -152,7 +152,7 @@ class Runs(Viewed):
             "converged_at": pd.array(self.steps, dtype="Int64").copy(),
             "steps": self.steps,
             "error": self.error,
-            **({} if np.isnan(self.loss).all() else {"loss": self.loss}),
+            **({} if np.isnan(self.loss).all() else {"validation_loss": self.loss}),
         }
         table = standard(pd.DataFrame({**self.columns, **results}))
         return table.assign(converged_at=table.converged_at.where(learned))

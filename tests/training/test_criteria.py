@@ -52,7 +52,7 @@ QUICK = {"seeds": 3, "batch": 16, "steps": 1500, "validation": 64, "rate": 0.05,
 def test_a_real_target_is_learned_when_its_loss_is_low_and_the_table_says_how_low():
     runs = pl.train(LINEAR, pl.MLP(32), learned=LossBelow(0.02), keep=True, **QUICK)
     assert runs.table().outcome.tolist() == ["learned"] * 3 and (runs.loss < 0.02).all()
-    assert runs.table().loss.tolist() == runs.loss.tolist()
+    assert runs.table().validation_loss.tolist() == runs.loss.tolist()
     for run in range(3):
         x, y = points_of_validation(LINEAR.sample, 64)
         loss = np.mean((np.asarray(outputs(runs.network(run), x)) - np.asarray(y)) ** 2)
@@ -110,7 +110,7 @@ def test_an_error_of_a_share_is_allowed():
     exact = pl.train(task, pl.MLP(8), **{**QUICK, "every": 1})
     assert (runs.outcome == pl.Outcome.LEARNED).all() and (runs.error <= 0.25).all()
     assert (runs.steps <= exact.steps).all() and (runs.steps < exact.steps).any()
-    assert "loss" not in runs.table()
+    assert "validation_loss" not in runs.table()
 
 
 def test_several_outputs_are_right_together():

@@ -111,10 +111,10 @@ def read(settings: Settings, results: Results) -> Data:
     keep = np.array(settings.keep)
     needed = lambda errors: keep[np.argmax(errors[..., 1] <= FAITHFUL, axis=2)]
     fresh = pruned[:, :, -1, 0]
-    few = [1 - each[:, -1, settings.keep.index(FEW), 1] for each in (pruned, random)]
+    six, at_random = (1 - each[:, -1, settings.keep.index(FEW), 1] for each in (pruned, random))
     first = lambda low: np.where(low.any(axis=1), epochs[low.argmax(axis=1)], np.inf)
     return Data(
-        epochs, training, fresh, needed(pruned), needed(random), *few,
+        epochs, training, fresh, needed(pruned), needed(random), six, at_random,
         norms[..., :FEW].mean(axis=2), np.median(norms, axis=2), first(training <= FITTED), first(fresh <= FITTED),
     )  # fmt: skip
 

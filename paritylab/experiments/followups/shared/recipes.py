@@ -2,9 +2,10 @@
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
-from ....networks import MLP
+from ....cube import fair_signs
+from ....networks import MLP, AbstractInitialization
 from ....networks.mlp import FeedForward
 
 
@@ -17,3 +18,20 @@ class WithoutOutputBias(eqx.Module):
         made = self.recipe(n, key=key)
         zeroed: FeedForward = eqx.tree_at(lambda network: network.output.bias, made, jnp.zeros_like(made.output.bias))
         return zeroed
+
+
+def clipped(z: Float[Array, "..."]) -> Float[Array, "..."]:
+    """clip(z, 0, 1)."""
+    return jnp.clip(z, 0, 1)
+
+
+class SignsThenZeros(AbstractInitialization):
+    """Signs for the hidden layer, without scaling; biases and outputs are 0 (2412.04910, for its theorems)."""
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return fair_signs(key, shape)
+
+    def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jnp.zeros(shape, jnp.float32)
+
+    outputs = biases
