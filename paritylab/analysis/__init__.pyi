@@ -93,6 +93,10 @@ from .gradients.thresholds import (
     gradient_of_threshold as gradient_of_threshold,
     sign_coefficients as sign_coefficients,
 )
+from .interpolators import (
+    Interpolator as Interpolator,
+    least_degree_interpolator as least_degree_interpolator,
+)
 from .kernels.hinge_ball import (
     HingeOptimum as HingeOptimum,
     best_hinge_over_ball as best_hinge_over_ball,

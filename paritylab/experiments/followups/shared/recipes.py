@@ -2,6 +2,7 @@
 
 import equinox as eqx
 import jax.numpy as jnp
+import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ....cube import fair_signs
@@ -23,6 +24,19 @@ class WithoutOutputBias(eqx.Module):
 def clipped(z: Float[Array, "..."]) -> Float[Array, "..."]:
     """clip(z, 0, 1)."""
     return jnp.clip(z, 0, 1)
+
+
+class GaussiansThenZeros(AbstractInitialization):
+    """N(0, 1 / fan-in) for weights and biases of the hidden layer, 0 for the output layer (2301.13105)."""
+
+    def weights(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jr.normal(key, shape, jnp.float32) * fan_in**-0.5
+
+    def biases(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return self.weights(key, shape, fan_in) if shape else jnp.zeros(shape, jnp.float32)
+
+    def outputs(self, key: PRNGKeyArray, shape: tuple[int, ...], fan_in: int) -> Float[Array, "..."]:
+        return jnp.zeros(shape, jnp.float32)
 
 
 class SignsThenZeros(AbstractInitialization):
