@@ -3,7 +3,8 @@
 A part of the cube is never seen in training: of f2 = x0 x1 the points with x0 = x1 = -1, of f1 = x0 x1 - 1.25 x1 x2 +
 1.5 x2 x0 all points with x0 x1 x2 = -1. On the seen part many functions agree with the target; the paper's claim is
 that networks tend to the one of least degree: x0 + x1 - 1, and x2 - 1.25 x0 + 1.5 x1. (Random features do so, by
-theorem, as n grows; networks that learn features leak towards higher degrees, less so at larger rates.) n = 15, square loss, SGD.
+theorem, as n grows; networks that learn features leak towards higher degrees, less so at larger rates.) n = 15, square
+loss, SGD.
 
 *Random features, frozen and not frozen.* The public script means to freeze the first layer and writes `required_grad =
 False` in place of `requires_grad`, so that W and b are trained, too, at the same rate. Both are run: 2^13 features
