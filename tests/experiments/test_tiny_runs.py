@@ -52,8 +52,7 @@ TINY = {
     },
     "depth-separation/noise": {"trials": 3, "n": 5, "rates": (0.0, 0.1), "seeds": 1, "whole": (0.0, 0.1)},
     "depth-separation/certified-error": {
-        "pairs": (9,), "widths": (8,), "rates": 2, "steps": 20, "wide_steps": 20, "wide_pairs": (), "points": 2048,
-        "degree": 3,
+        "pairs": (9,), "widths": (8,), "rates": 2, "steps": 20, "points": 2048, "degree": 3,
     },
     "depth-separation/unit-proof": {"tables": 200, "radii": (0.9, 1.5), "others": 200, "pairs": (9,), "trials": 3},
     "depth-separation/linear-samples": {"pairs": (5, 9), "multiples": (20, 60), "seeds": 2, "fitted": 5},

@@ -9,7 +9,7 @@ ReLU networks of several widths, Adam on the mixture D, hinge loss, rates that f
 run the bounds on the powers are computed from the weights, and the law of the output from two samples of uniform
 points: on one the polynomial is chosen, on the other its distance from the sign is measured, and counts with four
 standard errors more. The degree is the best up to 9. All of it is about the network as it is; what is sampled is the
-law of its output alone. The widest networks take fewer steps, at two n, which is what a processor core can do.
+law of its output alone.
 """
 
 import functools
@@ -28,7 +28,7 @@ from ...training.plans import Plan
 from ..base import Claim, Null, Region
 from ..drawing import dress, shown
 from ..measures import exactly, median
-from .shared.baselines import WIDE, RandomSeparation, falling, last_records, rates_of, shallow
+from .shared.baselines import RandomSeparation, falling, last_records, rates_of, shallow
 from .shared.combs import LOOK, comb_of
 
 CLAIMED = {51: 0.28, 101: 0.31}
@@ -45,10 +45,6 @@ class Settings:
     """How many of the four."""
     starts: int
     steps: int
-    wide_steps: int
-    """Of networks of more than 1,024 units."""
-    wide_pairs: tuple[int, ...]
-    """The n at which there are such networks."""
     points: int
     """In each sample of a network's outputs."""
     batch: int = 64
@@ -60,17 +56,13 @@ class Settings:
 
 
 SETTINGS = {
-    "quick": Settings(
-        pairs=(9, 51), widths=(64,), rates=2, starts=3, steps=1000, wide_steps=1000, wide_pairs=(), points=16_384
-    ),
+    "quick": Settings(pairs=(9, 51), widths=(64,), rates=2, starts=3, steps=1000, points=16_384),
     "paper": Settings(
         pairs=(9, 15, 21, 25, 51, 75, 101),
-        widths=(16, 128, 1024, 8192),
+        widths=(16, 128, 1024),
         rates=4,
         starts=3,
         steps=20_000,
-        wide_steps=5000,
-        wide_pairs=(51, 101),
         points=65_536,
     ),
 }
@@ -78,13 +70,10 @@ SETTINGS = {
 
 def plan(settings: Settings) -> Iterator[Plan]:
     """The runs of one size side by side, the longest first."""
-    how: dict[str, Any] = {"batch": settings.batch, "points": settings.points, "records": (settings.record,)}
-    how |= {"lanes": settings.rates * settings.starts}
+    how: dict[str, Any] = {"batch": settings.batch, "every": settings.steps // 2, "points": settings.points}
+    how |= {"records": (settings.record,), "steps": settings.steps, "lanes": settings.rates * settings.starts}
     for width in sorted(settings.widths, reverse=True):
-        wide = width > WIDE
-        steps = settings.wide_steps if wide else settings.steps
-        how |= {"steps": steps, "every": steps // 2}
-        for pairs in sorted(settings.wide_pairs if wide else settings.pairs, reverse=True):
+        for pairs in sorted(settings.pairs, reverse=True):
             for start in range(settings.starts):
                 labels, rates = {"pairs": pairs, "width": width, "law": start}, rates_of(width)[-settings.rates :]
                 yield falling(
