@@ -45,6 +45,16 @@ hard_tanh = lambda t: np.clip(t, -1, 1)
 
 
 @pytest.mark.parametrize("half", HALVES)
+def test_the_last_term_of_b4_is_attained(half):
+    """By a unit of z alone that points at the one z at which F is constant: w = 0, v = o. Its first term is 0."""
+    gates = np.random.default_rng(half).choice([-1, 1], half)
+    left, right, bias = np.zeros((1, half)), gates[None].astype(float), np.zeros(1)
+    found = np.abs(correlations(left, right, bias, bounds.gate_product_matrix(gates), relu))
+    np.testing.assert_allclose(bounds.unit_bounds(left, right, bias).centred, found)
+    np.testing.assert_allclose(found, half / 2**half)
+
+
+@pytest.mark.parametrize("half", HALVES)
 def test_no_unit_violates_its_bound(half):
     """1,200 ReLU units and 1,200 threshold units over the four sizes; none of them may."""
     left, right, bias = random_units(half, seed=half)

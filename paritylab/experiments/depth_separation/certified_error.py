@@ -58,8 +58,8 @@ class Settings:
 SETTINGS = {
     "quick": Settings(pairs=(9, 51), widths=(64,), rates=2, starts=3, steps=1000, points=16_384),
     "paper": Settings(
-        pairs=(9, 15, 21, 25, 51, 75, 101),
-        widths=(16, 128, 1024, 8192),
+        pairs=(9, 21, 51, 101),
+        widths=(16, 128, 1024),
         rates=4,
         starts=3,
         steps=20_000,
