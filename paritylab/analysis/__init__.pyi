@@ -2,6 +2,11 @@ from .elimination import (
     Eliminated as Eliminated,
     parity_by_elimination as parity_by_elimination,
 )
+from .first_steps.alignment import (
+    Alignment as Alignment,
+    alignment_rate as alignment_rate,
+    initial_alignment as initial_alignment,
+)
 from .first_steps.biased_signs import (
     biased_sign_gradient as biased_sign_gradient,
     scaled_sign_gradient as scaled_sign_gradient,
