@@ -22,6 +22,12 @@ from .first_steps.feature_correlations import (
     ternary_correlations as ternary_correlations,
     ternary_gate_correlations as ternary_gate_correlations,
 )
+from .first_steps.power_signs import (
+    SignStep as SignStep,
+    examples_for_signs as examples_for_signs,
+    exponent_of_examples as exponent_of_examples,
+    sign_step as sign_step,
+)
 from .first_steps.sign_weights import (
     OneStepMLP as OneStepMLP,
     first_rate as first_rate,
