@@ -1,3 +1,16 @@
+from .baselines.methods import (
+    Elimination as Elimination,
+    GoldreichLevin as GoldreichLevin,
+    LowDegreeRegression as LowDegreeRegression,
+    SupportSearch as SupportSearch,
+    monomial_count as monomial_count,
+)
+from .baselines.needed import (
+    AbstractBaseline as AbstractBaseline,
+    Attempt as Attempt,
+    Needed as Needed,
+    what_is_needed as what_is_needed,
+)
 from .elimination import (
     Eliminated as Eliminated,
     parity_by_elimination as parity_by_elimination,
