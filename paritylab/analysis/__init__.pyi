@@ -1,6 +1,24 @@
+from .baselines.methods import (
+    Elimination as Elimination,
+    GoldreichLevin as GoldreichLevin,
+    LowDegreeRegression as LowDegreeRegression,
+    SupportSearch as SupportSearch,
+    monomial_count as monomial_count,
+)
+from .baselines.needed import (
+    AbstractBaseline as AbstractBaseline,
+    Attempt as Attempt,
+    Needed as Needed,
+    what_is_needed as what_is_needed,
+)
 from .elimination import (
     Eliminated as Eliminated,
     parity_by_elimination as parity_by_elimination,
+)
+from .first_steps.alignment import (
+    Alignment as Alignment,
+    alignment_rate as alignment_rate,
+    initial_alignment as initial_alignment,
 )
 from .first_steps.biased_signs import (
     biased_sign_gradient as biased_sign_gradient,
@@ -16,6 +34,12 @@ from .first_steps.feature_correlations import (
     cosine_correlations as cosine_correlations,
     ternary_correlations as ternary_correlations,
     ternary_gate_correlations as ternary_gate_correlations,
+)
+from .first_steps.power_signs import (
+    SignStep as SignStep,
+    examples_for_signs as examples_for_signs,
+    exponent_of_examples as exponent_of_examples,
+    sign_step as sign_step,
 )
 from .first_steps.sign_weights import (
     OneStepMLP as OneStepMLP,

@@ -100,9 +100,7 @@ def _expanded(function: Function, mean: Mean, n: int | None) -> Expansion:
     polynomial = function.polynomial if isinstance(function, PolynomialSign) else function
     masks, coefficients = np.asarray(polynomial.masks), np.asarray(polynomial.coefficients, float)
     if masks.ndim != 2:
-        raise ValueError(
-            f"A leap is that of one polynomial, got an ensemble of shape {masks.shape[:-2]}. Take one run's."
-        )
+        raise ValueError(f"A leap is that of one polynomial, got an ensemble of {len(masks)}. Take that of one run.")
     means = means_of(mean, function.n)
     relevant = tuple(np.flatnonzero(masks.any(axis=0)).tolist())
     if function is polynomial and not means[list(relevant)].any():

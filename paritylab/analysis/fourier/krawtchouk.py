@@ -51,10 +51,10 @@ def symmetric_spectrum(target: Symmetric, mean: int | float = 0.0) -> SymmetricS
     check_number("mean", mean)
     means_of(mean, target.n)
     values = np.asarray(target.values, float)
-    return _exactly(values.astype(int).tolist()) if mean == 0 else _stably(values, float(mean))
+    return exact_symmetric_spectrum(values.astype(int).tolist()) if mean == 0 else _stably(values, float(mean))
 
 
-def _exactly(values: list[int]) -> SymmetricSpectrum:
+def exact_symmetric_spectrum(values: list[int]) -> SymmetricSpectrum:
     """f^(S) = 2**-n sum over w of f(w) K_w(|S|), in integers; each number is rounded once, at the end."""
     n = len(values) - 1
     row = [math.comb(n, w) for w in range(n + 1)]

@@ -1,0 +1,1 @@
+"""What learners that know the class need: lines beside learning times."""
