@@ -37,12 +37,14 @@ from .safety import (
 from .session import Session
 from .settings import CHOICES, ELSEWHERE, WrongField, asked
 from .snippets import command, python
+from .watchable import USUAL
 
 STATIC = Path(__file__).parent / "static"
+SCRIPTS = ("page.js", "ask.js", "watch.js", "results.js", "claims.js", "board.js", "charts.js", "elements.js")
 FILES = {
     "index.html": "text/html",
     "page.css": "text/css",
-    **dict.fromkeys(("page.js", "ask.js", "watch.js", "results.js", "claims.js", "charts.js"), "text/javascript"),
+    **dict.fromkeys(SCRIPTS, "text/javascript"),
 }
 FILE_KINDS = {".pdf": "application/pdf", ".csv": "text/csv"}
 TELL_SECONDS, ALIVE_SECONDS = 0.4, 2.0
@@ -100,7 +102,7 @@ class Server(ThreadingHTTPServer):
         with self._lock:
             if len(self._sessions) >= MOST_SESSIONS:
                 raise Refused(429, f"{MOST_SESSIONS} tabs train already. Close or stop one of them.")
-            session = Session(made)
+            session = Session(made.plan, made.settings)
             self._sessions[session.name] = session
         session.start()
         return session
@@ -189,7 +191,8 @@ class Handler(BaseHTTPRequestHandler):
             case ["api", "choices"]:
                 presets = {name: preset._asdict() for name, preset in PRESETS.items()}
                 defaults = {name: value for name, value in TRAIN_DEFAULTS.items() if name not in ELSEWHERE}
-                self._send_json({"defaults": defaults, "choices": CHOICES, "presets": presets})
+                known = {"defaults": defaults, "choices": CHOICES, "presets": presets, "curves": [*USUAL]}
+                self._send_json(known)
             case ["api", "watch", name, "events"]:
                 self._stream(self.server.session(name))
             case ["api", "stores"]:
@@ -235,10 +238,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.session(name).stopped.set()
                 self._send_json({})
             case ["api", "watch", name, "look"]:
-                run, neuron = (sent.get(each, 0) for each in ("run", "neuron"))
-                if type(run) is not int or type(neuron) is not int:
-                    raise ValueError(f"A run and a neuron are whole numbers, got {echo(run)} and {echo(neuron)}.")
-                self.server.session(name).look_at(run, neuron)
+                self.server.session(name).look_at(sent.get("run", 0), sent.get("neuron", 0))
                 self._send_json({})
             case ["api", "results"]:
                 folder = self.server.folders.store(sent.get("store"))
