@@ -27,7 +27,7 @@ from .networks import (
     Transformer as Transformer,
     relu as relu,
 )
-from .page.watching import watch as watch
+from .page import watch as watch
 from .sweep import (
     Call as Call,
     Store as Store,

@@ -19,6 +19,7 @@ ROOMS = {
     "analysis": "what came out, exactly",
     "bounds": "what cannot be",
     "sweep": "many runs, and the store",
+    "page": "runs watched in a notebook",
     "style": "the look of figures",
 }
 WITHOUT_A_STUB = {"style": ["ink", "of", "use"]}

@@ -5,6 +5,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..demands import check_kind
 from ..registry import load, nearest
 from ..tables import Summary, shown
 from .summaries import counted_outcomes, summarize
@@ -81,7 +82,7 @@ class Viewed(abc.ABC):
 
         See `pl.watch`, which takes a plan too and shows it while it trains.
         """
-        return load("page.watching:watch")(self, by=by)  # type: ignore[no-any-return]
+        return load("page:watch")(self, by=by)  # type: ignore[no-any-return]
 
     def _sentence(self) -> str:
         return counted_outcomes(self._view().table)
@@ -103,6 +104,7 @@ def grouping(view: View, by: str | Sequence[str] | None) -> tuple[str, ...]:
     """The columns whose values tell the curves apart; if none is named, those that differ from run to run."""
     if by is None:
         return tuple(name for name in view.names if view.table[name].nunique(dropna=False) > 1)
+    check_kind("by", by, (str, Sequence), "a column, or several in a tuple")
     names = (by,) if isinstance(by, str) else tuple(by)
     for name in names:
         if name not in view.table:

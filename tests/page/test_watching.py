@@ -51,7 +51,12 @@ def seen(server):
 def runs():
     """The same runs without the page."""
     subsets = ((0,), (1,), (0, 1))
-    kept = pl.FreshError(1024), pl.training.FreshLoss(1024), pl.training.Progress(), pl.training.SupportFourier(2, subsets)
+    kept = (
+        pl.FreshError(1024),
+        pl.training.FreshLoss(1024),
+        pl.training.Progress(),
+        pl.training.SupportFourier(2, subsets),
+    )
     records = pl.training.Recording(kept, 10)
     settings = {"batch": 8, "rate": [0.1, 0.3], "seeds": 5, "steps": 2000, "validation": 256}
     return pl.train(pl.Uniform(pl.Parity(8, (1, 5))), pl.MLP(12), records=records, **settings)
