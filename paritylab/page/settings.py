@@ -20,18 +20,19 @@ MOST_RUNS, MOST_RATES, MOST_WIDTH = 1000, 6, 4096
 MOST_MEMORY = 2**31
 """Bytes that the runs of one tab may take."""
 LONGEST_WORD = 200
-ELSEWHERE = ("float64", "fused", "share", "encoding")
+ELSEWHERE = ("float64", "fused")
 """Settings of the command line that the page does not have."""
 
 KINDS: dict[str, Any] = {
     **dict.fromkeys(("n", "k", "batch", "sample", "seeds", "steps", "every", "validation"), int),
-    **dict.fromkeys(("decay", "noise", "mean"), float),
+    **dict.fromkeys(("decay", "noise", "mean", "share"), float),
     **dict.fromkeys(("rate",), numbers),
     **dict.fromkeys(("support", "width"), whole_numbers),
 }
 WORDS = {int: "a whole number", float: "a number"}
 CHOICES = {
     "target": {name: row.what for name, row in TARGETS.items()},
+    "encoding": {"signs": "-1 and +1", "unit": "-1 and +1 over sqrt(n)", "bits": "1 for -1, 0 for +1"},
     "network": {name: row.what for name, row in NETWORKS.items()},
     "init": {"default": "the network's own", **{name: row.what for name, row in INITIALIZATIONS.items()}},
     "loss": {name: row.what for name, row in LOSSES.items()},

@@ -84,11 +84,14 @@ def enter(page, settings) -> None:
 def test_runs_are_seen_to_learn_and_the_copied_program_gives_the_same(server):
     with page_of(server) as page:
         enter(page, {**TINY, "steps": "3000"})
-        empty = page.evaluate(DRAWN, "fresh_error")
+        curves = ("fresh_error", "fresh_loss", "progress", "learned", "parity_coefficient")
+        empty = {name: page.evaluate(DRAWN, name) for name in curves}  # axes alone
         page.click("#start")
         until(page, f"{PHASE} === 'ended'")
-        for name in ("fresh_error", "fresh_loss", "progress", "learned", "weights", "parity_coefficient", "fourier"):
-            assert len(page.evaluate(DRAWN, name)) > 2 * len(empty), name
+        for name in curves:
+            assert page.evaluate(DRAWN, name) != empty[name]
+            assert "Nothing yet" not in page.get_attribute(f"#{name}", "aria-label")
+        assert all(len(page.evaluate(DRAWN, name)) > 5000 for name in ("weights", "fourier"))
         assert "Training" not in page.inner_text("#status")
         learned = int(page.evaluate("document.getElementById('status').dataset.learned"))
         assert "Triangles mark relevant coordinates" in page.inner_text("#weights-words")

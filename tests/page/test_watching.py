@@ -141,6 +141,10 @@ def forms():
         yield {"target": target, "n": "9", "seeds": "3", "noise": "0.1"}
         yield {"target": target, "n": "9", "seeds": "3", "mean": "-0.25"}
     yield {"support": "1,5", "n": "9", "seeds": "3", "mean": "0.5", "noise": "0.1"}
+    yield {"support": "1,5", "n": "9", "seeds": "3", "mean": "0.5", "share": "0.25", "encoding": "bits"}
+    mixture = "0.5 uniform + 0.5 equal-bits"
+    yield {"n": "9", "seeds": "3", "inputs": mixture, "noise": "0.1"}
+    yield {"support": "1,5,7", "n": "9", "seeds": "3", "inputs": mixture, "encoding": "unit"}
     for network, row in NETWORKS.items():
         width = {"width": "8,2,2"} if row.sizes else {"width": "4"} if row.has("width") else {}
         start = {"init": "gaussian"} if network not in ("transformer",) else {}
@@ -184,6 +188,11 @@ WRONG = [
     ({"steps": "25"}, "steps", "positive multiple of the validation interval"),
     ({"noise": "2"}, "noise", "probability between 0 and 1"),
     ({"mean": "2"}, "mean", "mean is that of every coordinate, between -1 and 1, got 2.0."),
+    ({"inputs": "tea"}, "inputs", "did you mean"),
+    ({"inputs": "equal-bits"}, "support", "Use an odd k"),
+    ({"inputs": "product(0.5)", "mean": "0.5"}, "mean", "Leave out mean."),
+    ({"share": "0.5"}, "share", "got 0.5 and no mean"),
+    ({"encoding": "hex"}, "encoding", "did you mean"),
     ({"noise": "often"}, "noise", "noise is a number, got 'often'."),
     ({"seeds": "0"}, "seeds", "at least 1"),
     ({"sample": "0"}, "sample", "a size from 1"),

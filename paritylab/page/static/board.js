@@ -44,14 +44,17 @@ export function board(root, tell) {
     picture("learned", "Share of runs that learned by each step (Kaplan-Meier).", !first);
     for (const name of rest) picture(name, caption(name));
     picture("fourier", "");
-    const weights = picture("weights", "");
     const choose = document.createElement("div");
     choose.className = "choose";
-    choose.innerHTML = '<label>run <select id="run"></select></label> <label>neuron <select id="neuron"></select></label>';
-    weights.append(choose);
+    choose.id = "choose";
+    choose.innerHTML = 'Inside <label>run <select id="run"></select></label> <label>neuron <select id="neuron"></select></label>';
+    at("pictures").append(choose);
+    picture("weights", "");
     picture("coefficients", "");
     picture("gap", "Fourier gap of that neuron: the largest relevant coefficient less the largest other one.");
     for (const name of ["fourier", "weights", "coefficients", "gap"]) at(name).closest("figure").hidden = true;
+    choose.hidden = true;
+    at("neuron").parentElement.hidden = !about.neurons;
     fill(at("run"), about.names.map((name, run) => [run, name ? `${run} (${name})` : run]), 0);
     fill(at("neuron"), [...Array(about.neurons).keys()].map((neuron) => [neuron, neuron]), 0);
     for (const name of ["run", "neuron"]) at(name).addEventListener("change", () => {
@@ -83,6 +86,7 @@ export function board(root, tell) {
       return { name: names[i], x: [...x, reach], y: [...y, y.at(-1)] };
     });
     curves(at("learned"), { ...across, up: "share that learned", y: [0, 1], steps: true, series: learned });
+    at("choose").hidden = !latest.weights && !latest.fourier;
     if (latest.weights) drawWeights(latest.weights);
     if (latest.fourier) drawFourier(latest.fourier);
     if (gaps.length) drawGap(gaps.at(-1), reach);
@@ -122,9 +126,12 @@ export function board(root, tell) {
   return {
     draw,
     // Empty pictures of these curves, before anything trains.
-    arrange(curves) {
-      about = { curves, names: [], neurons: 0 };
+    arrange(names, steps) {
+      about = { curves: names, names: [], neurons: 0 };
       arrange();
+      const empty = { across: "step", x: [0, steps], y: [0, 1], series: [] };
+      for (const name of names) curves(at(name), { ...empty, up: CURVES[name][0], y: [0, UNITS.has(CURVES[name][0]) ? 0.6 : 1], words: "Nothing yet." });
+      curves(at("learned"), { ...empty, up: "share that learned", words: "Nothing yet." });
     },
     finish,
     ended: () => ended,

@@ -5,6 +5,11 @@ import { fill } from "./elements.js";
 
 const at = (name) => document.getElementById(name);
 const form = at("form");
+const TITLES = {
+  inputs: "uniform, product(0.5), equal-bits, or a mixture: 0.5 uniform + 0.5 product(0.2)",
+  mean: "of every coordinate",
+  share: "of the examples with that mean; the others are uniform",
+};
 const HINTS = { support: "at random", k: "3", width: "the network's own", sample: "fresh examples" };
 let about = null, stream = null, known = null, checking = null, told = 0;
 const seen = board(document, (wish, sent) => { if (about && !seen.ended()) ask(`/api/watch/${about.session}/${wish}`, sent); });
@@ -13,7 +18,7 @@ function field(name, { defaults, choices }) {
   const made = document.createElement("div");
   made.className = "field";
   const label = document.createElement("label");
-  label.textContent = { n: "bits n", k: "degree k", init: "start", noise: "label noise", every: "every", validation: "on points" }[name] ?? name;
+  label.textContent = { n: "bits n", k: "degree k", init: "start", noise: "label noise", share: "share of it", every: "every", validation: "on points" }[name] ?? name;
   label.htmlFor = `f-${name}`;
   let input;
   if (choices[name]) {
@@ -24,6 +29,7 @@ function field(name, { defaults, choices }) {
     input = document.createElement("input");
     input.value = defaults[name] ?? "";
     input.placeholder = HINTS[name] ?? "";
+    input.title = TITLES[name] ?? "";
     input.spellcheck = false;
   }
   input.id = `f-${name}`;
@@ -135,8 +141,8 @@ export const watch = {
     at("copy-python").addEventListener("click", () => copy("python"));
     at("copy-command").addEventListener("click", () => copy("command"));
     addEventListener("pagehide", () => stream?.close());
-    seen.arrange(known.curves);
     await choose(Object.keys(known.presets)[0]);
+    seen.arrange(known.curves, Number(form.elements.steps.value));
   },
   shown() {
     seen.draw();
