@@ -10,7 +10,7 @@ from ..training.rules.gradient_descent import GradientDescent, Problem
 from ..training.rules.outcomes import Outcome
 from ..training.runs import Part, Runs
 from ..training.views import Viewed
-from .session import gap_at, on_uniform_points
+from .session import exact, gap_at, on_uniform_points
 from .watchable import drawn
 from .watched import Watched, relevant_of
 
@@ -56,10 +56,8 @@ class Finished(Watched):
         problem = self._problem(self.watched)
         if self.drawn.layer != "neurons" or problem is None or not on_uniform_points(problem.distribution):
             return None
-        try:
-            return gap_at(problem.network, self.relevant(self.watched), self.watched, self.neuron, step, weights)
-        except ValueError:  # no exact gradient at these weights
-            return None
+        network, support = problem.network, self.relevant(self.watched)
+        return exact(lambda: gap_at(network, support, self.watched, self.neuron, step, weights))
 
 
 def _every(curves: pd.DataFrame) -> int:

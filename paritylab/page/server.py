@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BufferedReader
@@ -65,6 +66,8 @@ class Server(ThreadingHTTPServer):
         self.computing = threading.BoundedSemaphore(AT_ONCE)
         self.folders, self.stores = Folders(folders), Stores()
         self._sessions: dict[str, Session] = {}
+        self._rested: OrderedDict[str, Session] = OrderedDict()
+        """Sessions that came to their end, whose runs may be looked at still: the last ones."""
         self._streamed: set[str] = set()
         self._lock = threading.Lock()
         super().__init__((host, port), Handler)
@@ -109,7 +112,7 @@ class Server(ThreadingHTTPServer):
 
     def session(self, name: str) -> Session:
         """A session by its name, which only its tab knows."""
-        found = self._sessions.get(name)
+        found = self._sessions.get(name) or self._rested.get(name)
         if found is None:
             raise Refused(404, "This training has ended. Start it again.")
         return found
@@ -127,6 +130,13 @@ class Server(ThreadingHTTPServer):
             self._sessions.pop(session.name, None)
             self._streamed.discard(session.name)
         session.stop()
+
+    def rest(self, session: Session) -> None:
+        """Keeps a session that came to its end for a while."""
+        with self._lock:
+            self._rested[session.name] = session
+            while len(self._rested) > MOST_SESSIONS:
+                self._rested.popitem(last=False)
 
     def end_all(self) -> None:
         """Stops what trains."""
@@ -238,8 +248,10 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.session(name).stopped.set()
                 self._send_json({})
             case ["api", "watch", name, "look"]:
-                self.server.session(name).look_at(sent.get("run", 0), sent.get("neuron", 0))
-                self._send_json({})
+                session = self.server.session(name)
+                session.look_at(sent.get("run", 0), sent.get("neuron", 0))
+                with self.server.computing:
+                    self._send_json({"news": session.document(0)[0]} if session.over else {})
             case ["api", "results"]:
                 folder = self.server.folders.store(sent.get("store"))
                 with self.server.computing:
@@ -284,6 +296,7 @@ class Handler(BaseHTTPRequestHandler):
                     self.wfile.write(f"data: {json.dumps(document, allow_nan=False)}\n\n".encode())
                     told, before = time.monotonic(), still
                 if document["phase"] in ("ended", "stopped", "failed"):
+                    self.server.rest(session)
                     return
                 time.sleep(TELL_SECONDS)
         except OSError:  # the tab was closed, or takes nothing in

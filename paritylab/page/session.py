@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import secrets
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -62,7 +62,8 @@ class Training(Watched):
     def stop(self) -> None:
         """Ends it, as Ctrl-C would; a compilation that is under way goes on to its end."""
         with self._lock:
-            self.stopped.set()
+            if not self.over:
+                self.stopped.set()
             self._pool.shutdown(wait=False)
 
     def result(self) -> Runs:
@@ -104,16 +105,18 @@ class Training(Watched):
         return [*self._relevant(run)]
 
     def _gap_at(self, step: int, weights: np.ndarray) -> dict[str, Any] | None:
-        """The exact gradient of a neuron at its weights, as soon as one is there; the next one is begun."""
+        """The exact gradient of a neuron at its weights. While runs train it comes as soon as it is there, and the next
+        one is begun; afterwards it is waited for."""
+        if self.drawn.layer != "neurons":
+            return None
+        if self.over:
+            return exact(lambda: self.gap_of(self.watched, self.neuron, step, weights))
         found = None
-        if self._gap is not None and self._gap.done():
-            done, self._gap = self._gap, None
-            if not isinstance(done.exception(), ValueError):  # no exact gradient at these weights
-                found = done.result()
+        if (gap := self._gap) is not None and gap.done():
+            found, self._gap = exact(gap.result), None
         late = time.monotonic() > self._gap_begun + GAP_SECONDS
         with self._lock:  # nothing is begun once it was stopped
-            biased = self.drawn.layer == "neurons"
-            if biased and self._gap is None and late and not self.stopped.is_set() and not self.over:
+            if self._gap is None and late and not self.stopped.is_set() and not self.over:
                 self._gap_begun = time.monotonic()
                 self._gap = self._pool.submit(self.gap_of, self.watched, self.neuron, step, weights)
         return found
@@ -124,6 +127,14 @@ class Training(Watched):
         if not on_uniform_points(distribution_of(self.plan, run)):  # the routes are for these
             return None
         return gap_at(self.plan.cells[0].network, self.relevant(run), run, neuron, step, weights)
+
+
+def exact(gap: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | None:
+    """A gap, or None where there is no exact gradient at these weights."""
+    try:
+        return gap()
+    except ValueError:
+        return None
 
 
 def first_line(error: BaseException) -> str:

@@ -123,6 +123,15 @@ def test_weights_and_gaps_stream_in(seen):
     assert shown[-1]["fourier"]["subsets"] == [[1], [5], [1, 5]] and abs(shown[-1]["fourier"]["values"][2]) > 0.1
 
 
+def test_runs_that_have_ended_can_be_looked_at(server, seen):
+    """Another run and neuron than those that were shown to the end."""
+    about, documents = seen
+    news = ask(server, f"/api/watch/{about['session']}/look", {"run": 7, "neuron": 4}).json["news"]
+    assert news["weights"]["run"] == 7 and news["gap"]["neuron"] == 4 and news["learned"] == documents[-1]["learned"]
+    assert sorted(news["lines"]) == sorted(line for document in documents for line in document["lines"])
+    assert news["phase"] == "ended"
+
+
 def test_the_copied_snippets_give_the_same_numbers(seen, runs, tmp_path):
     about, documents = seen
     scope = {}

@@ -12,7 +12,15 @@ const TITLES = {
 };
 const HINTS = { support: "at random", k: "3", width: "the network's own", sample: "fresh examples" };
 let about = null, stream = null, known = null, checking = null, told = 0;
-const seen = board(document, (wish, sent) => { if (about && !seen.ended()) ask(`/api/watch/${about.session}/${wish}`, sent); });
+const seen = board(document, async (wish, sent) => {
+  try {
+    const { news } = await ask(`/api/watch/${about.session}/${wish}`, sent);
+    if (news) seen.receive(news, 0); // of runs that have ended
+  } catch (error) {
+    if (!(error instanceof Wrong)) throw error;
+    at("status").textContent = error.message;
+  }
+});
 
 function field(name, { defaults, choices }) {
   const made = document.createElement("div");
