@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .widget import Board
 
 
-def watch(what: "Plan | Viewed", *, by: str | Sequence[str] | None = None) -> "Board":
+def watch(what: Plan | Viewed, *, by: str | Sequence[str] | None = None) -> "Board":
     """Watches runs in a notebook: a plan's while they train, or what finished ones recorded.
 
     A plan begins to train at once, in the background, with what the pictures need recorded beside its own records;
