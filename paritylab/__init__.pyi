@@ -27,6 +27,7 @@ from .networks import (
     Transformer as Transformer,
     relu as relu,
 )
+from .page import watch as watch
 from .sweep import (
     Call as Call,
     Store as Store,

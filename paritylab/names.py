@@ -10,7 +10,7 @@ import numpy as np
 from .cube import ENCODINGS, root_key
 from .demands import echo
 from .distributions import RandomProduct, RandomTask
-from .distributions.random import Inputs, RandomTaskOn
+from .distributions.random import Inputs, RandomTaskOn, parts_of
 from .registry import NETWORKS, TARGETS, TRAIN_DEFAULTS, find, load, nearest
 from .targets import AbstractTarget
 from .training.call import plan
@@ -32,7 +32,7 @@ def plan_from_names(
         raise ValueError(f"--noise is a probability between 0 and 1, got {names['noise']}.")
     if isinstance(seeds, int) and seeds < 1:
         raise ValueError(f"--seeds takes a number of seeds of at least 1, got {seeds}.")
-    made_of = ("target", "n", "k", "support", *INPUTS, "network", "width", "init")  # the task and the network
+    made_of = ("target", "n", "k", "support", "inputs", *INPUTS, "network", "width", "init")  # the task and the network
     inputs = _inputs(names)
     made = plan(
         _made(make_task, names["target"], names["n"], k, _plain(support), inputs),
@@ -92,7 +92,12 @@ def _inputs(names: Mapping[str, Any]) -> Inputs:
         raise ValueError(f"--share is that of the examples with another mean, got {names['share']} and no --mean.")
     if names["encoding"] not in ENCODINGS:
         raise ValueError(nearest("encoding", names["encoding"], ENCODINGS))
-    return Inputs(*(names[name] for name in INPUTS))
+    if names["inputs"] == "uniform":
+        return Inputs(*(names[name] for name in INPUTS))
+    parts_of(names["inputs"])
+    if names["mean"] != 0:
+        raise ValueError(f"--mean goes with uniform inputs, got --inputs {names['inputs']!a:.80}. Leave out --mean.")
+    return Inputs(encoding=names["encoding"], noise=names["noise"], mixture=names["inputs"])
 
 
 def make_task(target: str, n: int, k: int, support: list[int] | None, inputs: Inputs) -> Task:

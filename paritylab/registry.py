@@ -159,6 +159,13 @@ LOSSES = {
     "correlation": Row("training:correlation", "", "-y f"),
 }
 
+INPUT_DISTRIBUTIONS = {
+    "uniform": Row("distributions:Uniform", "target", "every point equally likely"),
+    "product": Row("distributions:Product", "target mean", "independent coordinates, all of one mean: product(0.5)"),
+    "equal-bits": Row("distributions:EqualBits", "target", "the bits of a parity of odd degree are all equal"),
+}
+"""Inputs that a target is learned on. `0.5 uniform + 0.5 product(0.2)` is a mixture of them."""
+
 CIRCUIT_DISTRIBUTIONS = {
     "uniform": Row("distributions:Product", "target mean", "independent coordinates, all of one mean"),
     "generative": Row("distributions:Generative", "target", "inputs drawn from the label down to the leaves"),
@@ -254,6 +261,7 @@ TRAIN_DEFAULTS: dict[str, Any] = {
     "n": 30,
     "k": None,
     "support": None,
+    "inputs": "uniform",
     "mean": 0.0,
     "share": 1.0,
     "encoding": "signs",

@@ -17,6 +17,7 @@ NO_KIND = {
     "distributions": {
         "Images": "data",
         "Digits": "data",
+        "Inputs": "words, of which it makes distributions",
         "mnist": "loads data",
         "small_digits": "loads data",
         "cifar10": "loads data",

@@ -36,6 +36,7 @@ WRONG_OPTIONS: dict[str, dict[str, str]] = {
         "--optimizer": "'' adamm lbfgs sm3 SGD sgd() scale_by_adam _sgd chain",
         "--decay": "-1 nan inf x 1e39 ''",
         "--noise": "-0.1 1.5 nan inf x ''",
+        "--inputs": f"'' x uniform(1) product product(2) 0.5uniform product(nan) uniform+uniform {LONG}",
         "--mean": "-1.1 1.5 nan inf x ''",
         "--share": "0.5 -0.1 1.5 nan x ''",
         "--encoding": "'' bit SIGNS 0",
@@ -344,6 +345,11 @@ pl.RandomTask(pl.random_parity, (6, 2), 2)
 pl.distributions.RandomProduct(pl.random_parity, (6, 2), mean=2)
 pl.RandomTask(None, (6, 2))
 pl.distributions.RandomLeaky(6, 7)
+pl.distributions.Inputs(mean=2)
+pl.distributions.Inputs(mixture="uniform + uniform")
+pl.distributions.Inputs(mean=0.5, mixture="uniform")
+pl.distributions.RandomTaskOn(3, (6, 2), pl.distributions.Inputs())
+pl.distributions.RandomTaskOn(pl.random_parity, (6, 2), 3)
 pl.distributions.leaky(PARITY, 2)
 pl.distributions.leaky(TASK)
 pl.distributions.EasyHalf(PRODUCT, pl.distributions.SharedSign(np.ones(2), 0.0))
@@ -455,6 +461,8 @@ pl.training.OutputFourier((0, 1))
 pl.training.OutputFourier(((0,),), 0)
 pl.training.NeuronFourier(3)
 pl.training.NeuronFourier(((0,),), (-1,))
+pl.watch(3)
+pl.watch(pl.Uniform(PARITY))
 pl.load("nothing")
 pl.load("/dev/null")
 pl.load(3)

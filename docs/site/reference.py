@@ -19,6 +19,7 @@ ROOMS = {
     "analysis": "what came out, exactly",
     "bounds": "what cannot be",
     "sweep": "many runs, and the store",
+    "page": "runs watched in a notebook",
     "style": "the look of figures",
 }
 WITHOUT_A_STUB = {"style": ["ink", "of", "use"]}
@@ -130,10 +131,19 @@ def _field(node: ast.AnnAssign) -> str:
 def _signature(name: str, definition: ast.FunctionDef | list[str]) -> str:
     if isinstance(definition, list):
         return f"{name}({', '.join(definition)})"
+    for argument in (*definition.args.posonlyargs, *definition.args.args, *definition.args.kwonlyargs):
+        argument.annotation = _unquoted(argument.annotation)
     arguments = ast.unparse(definition.args)
     arguments = re.sub(r"^(self|cls)(: \w+)?(, |$)", "", arguments)
-    returns = f" -> {ast.unparse(definition.returns)}" if definition.returns and definition.name != "__init__" else ""
+    returned = _unquoted(definition.returns)
+    returns = f" -> {ast.unparse(returned)}" if returned and definition.name != "__init__" else ""
     return f"{name}({arguments}){returns}"
+
+
+def _unquoted(annotation: ast.expr | None) -> ast.expr | None:
+    """An annotation that stands in quotes, without them."""
+    quoted = isinstance(annotation, ast.Constant) and isinstance(annotation.value, str)
+    return ast.parse(annotation.value, mode="eval").body if quoted else annotation  # type: ignore[union-attr]
 
 
 def _methods(definition: ast.ClassDef) -> dict[str, ast.FunctionDef]:

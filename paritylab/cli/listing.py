@@ -18,6 +18,7 @@ ROWS: dict[str, Mapping[str, Row]] = {
     "activations": ACTIVATIONS,
     "initializations": registry.INITIALIZATIONS,
     "losses": registry.LOSSES,
+    "inputs": registry.INPUT_DISTRIBUTIONS,
     "circuit-distributions": registry.CIRCUIT_DISTRIBUTIONS,
     "gate-distributions": registry.GATE_DISTRIBUTIONS,
 }

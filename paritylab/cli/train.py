@@ -27,6 +27,9 @@ def train(
     n: Annotated[int, option("Number of coordinates.")] = 30,
     k: Annotated[int | None, option("Degree of the parity, activation or PolyNet; 3 if not given.")] = None,
     support: Annotated[str | None, option("Coordinates of the parity, such as 3,14,15.")] = None,
+    inputs: Annotated[
+        str, option("Distribution of the inputs, or a mixture such as '0.5 uniform + 0.5 product(0.2)': 'list inputs'.")
+    ] = "uniform",
     mean: Annotated[float, option("Mean of every coordinate: 0 is the uniform distribution.")] = 0.0,
     share: Annotated[float, option("Fraction of the examples with that mean; the others are uniform.")] = 1.0,
     encoding: Annotated[str, option("How inputs are written: signs, unit (signs / sqrt(n)), or bits.")] = "signs",

@@ -62,8 +62,10 @@ from .points import (
     population as population,
 )
 from .random import (
+    Inputs as Inputs,
     RandomProduct as RandomProduct,
     RandomTask as RandomTask,
+    RandomTaskOn as RandomTaskOn,
 )
 from .samples import (
     Stratified as Stratified,

@@ -37,9 +37,10 @@ class EqualBits(AbstractDistribution):
     def __check_init__(self) -> None:
         check_kind("target", self.target, Parity, "a parity, such as Parity(n, support)")
         mask = self.target.mask
-        if isinstance(mask, np.ndarray) and mask.ndim == 1 and mask.sum() % 2 == 0:
+        known = isinstance(mask, np.ndarray | jax.Array) and not isinstance(mask, jax.core.Tracer)
+        if known and mask.ndim == 1 and (degree := int(np.sum(np.asarray(mask)))) % 2 == 0:
             raise ValueError(
-                f"Equal bits need a parity of an odd number of coordinates, got k={mask.sum()}, whose label would be "
+                f"Equal bits need a parity of an odd number of coordinates, got k={degree}, whose label would be "
                 "constant. Use an odd k."
             )
 

@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BufferedReader
@@ -37,12 +38,14 @@ from .safety import (
 from .session import Session
 from .settings import CHOICES, ELSEWHERE, WrongField, asked
 from .snippets import command, python
+from .watchable import USUAL
 
 STATIC = Path(__file__).parent / "static"
+SCRIPTS = ("page.js", "ask.js", "watch.js", "results.js", "claims.js", "board.js", "charts.js", "elements.js")
 FILES = {
     "index.html": "text/html",
     "page.css": "text/css",
-    **dict.fromkeys(("page.js", "ask.js", "watch.js", "results.js", "claims.js", "charts.js"), "text/javascript"),
+    **dict.fromkeys(SCRIPTS, "text/javascript"),
 }
 FILE_KINDS = {".pdf": "application/pdf", ".csv": "text/csv"}
 TELL_SECONDS, ALIVE_SECONDS = 0.4, 2.0
@@ -63,6 +66,8 @@ class Server(ThreadingHTTPServer):
         self.computing = threading.BoundedSemaphore(AT_ONCE)
         self.folders, self.stores = Folders(folders), Stores()
         self._sessions: dict[str, Session] = {}
+        self._rested: OrderedDict[str, Session] = OrderedDict()
+        """Sessions that came to their end, whose runs may be looked at still: the last ones."""
         self._streamed: set[str] = set()
         self._lock = threading.Lock()
         super().__init__((host, port), Handler)
@@ -100,14 +105,14 @@ class Server(ThreadingHTTPServer):
         with self._lock:
             if len(self._sessions) >= MOST_SESSIONS:
                 raise Refused(429, f"{MOST_SESSIONS} tabs train already. Close or stop one of them.")
-            session = Session(made)
+            session = Session(made.plan, made.settings)
             self._sessions[session.name] = session
         session.start()
         return session
 
     def session(self, name: str) -> Session:
         """A session by its name, which only its tab knows."""
-        found = self._sessions.get(name)
+        found = self._sessions.get(name) or self._rested.get(name)
         if found is None:
             raise Refused(404, "This training has ended. Start it again.")
         return found
@@ -125,6 +130,13 @@ class Server(ThreadingHTTPServer):
             self._sessions.pop(session.name, None)
             self._streamed.discard(session.name)
         session.stop()
+
+    def rest(self, session: Session) -> None:
+        """Keeps a session that came to its end for a while."""
+        with self._lock:
+            self._rested[session.name] = session
+            while len(self._rested) > MOST_SESSIONS:
+                self._rested.popitem(last=False)
 
     def end_all(self) -> None:
         """Stops what trains."""
@@ -189,7 +201,8 @@ class Handler(BaseHTTPRequestHandler):
             case ["api", "choices"]:
                 presets = {name: preset._asdict() for name, preset in PRESETS.items()}
                 defaults = {name: value for name, value in TRAIN_DEFAULTS.items() if name not in ELSEWHERE}
-                self._send_json({"defaults": defaults, "choices": CHOICES, "presets": presets})
+                known = {"defaults": defaults, "choices": CHOICES, "presets": presets, "curves": [*USUAL]}
+                self._send_json(known)
             case ["api", "watch", name, "events"]:
                 self._stream(self.server.session(name))
             case ["api", "stores"]:
@@ -235,11 +248,10 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.session(name).stopped.set()
                 self._send_json({})
             case ["api", "watch", name, "look"]:
-                run, neuron = (sent.get(each, 0) for each in ("run", "neuron"))
-                if type(run) is not int or type(neuron) is not int:
-                    raise ValueError(f"A run and a neuron are whole numbers, got {echo(run)} and {echo(neuron)}.")
-                self.server.session(name).look_at(run, neuron)
-                self._send_json({})
+                session = self.server.session(name)
+                session.look_at(sent.get("run", 0), sent.get("neuron", 0))
+                with self.server.computing:
+                    self._send_json({"news": session.document(0)[0]} if session.over else {})
             case ["api", "results"]:
                 folder = self.server.folders.store(sent.get("store"))
                 with self.server.computing:
@@ -284,6 +296,7 @@ class Handler(BaseHTTPRequestHandler):
                     self.wfile.write(f"data: {json.dumps(document, allow_nan=False)}\n\n".encode())
                     told, before = time.monotonic(), still
                 if document["phase"] in ("ended", "stopped", "failed"):
+                    self.server.rest(session)
                     return
                 time.sleep(TELL_SECONDS)
         except OSError:  # the tab was closed, or takes nothing in

@@ -4,52 +4,35 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 
 from ..demands import echo, numbers, whole_numbers
 from ..names import check_degree_is_used, plan_from_names
-from ..networks.mlp import FeedForward, OneNeuron
 from ..registry import INITIALIZATIONS, LOSSES, NETWORKS, TARGETS, TRAIN_DEFAULTS
 from ..runtime import memory
 from ..training.checks import check_number_of_runs
-from ..training.plans import Plan, Recording
-from ..training.rules.gradient_descent import network_made_by
-from ..training.rules.records import (
-    AbstractRecord,
-    FreshError,
-    FreshLoss,
-    Neurons,
-    Progress,
-    SampleError,
-    Weights,
-    first_weights,
-)
+from ..training.plans import Plan
+from .watchable import watchable
 
 MOST = {"n": 1000, "batch": 4096, "steps": 10_000_000, "validation": 65_536, "sample": 1_000_000, "seeds": 1000}
 """The largest sizes that the page trains; `paritylab train` takes larger ones."""
 MOST_RUNS, MOST_RATES, MOST_WIDTH = 1000, 6, 4096
 MOST_MEMORY = 2**31
 """Bytes that the runs of one tab may take."""
-ROWS = 400
-"""How often a run that goes to its last step is recorded."""
-POINTS = 1024
-"""Fresh examples behind each recorded error and loss."""
-SHOWN_NEURONS, SHOWN_WEIGHTS = 64, 2**13
-"""Of each run, of the layer that sees the input."""
 LONGEST_WORD = 200
-ELSEWHERE = ("float64", "fused", "share", "encoding")
+ELSEWHERE = ("float64", "fused")
 """Settings of the command line that the page does not have."""
 
 KINDS: dict[str, Any] = {
     **dict.fromkeys(("n", "k", "batch", "sample", "seeds", "steps", "every", "validation"), int),
-    **dict.fromkeys(("decay", "noise", "mean"), float),
+    **dict.fromkeys(("decay", "noise", "mean", "share"), float),
     **dict.fromkeys(("rate",), numbers),
     **dict.fromkeys(("support", "width"), whole_numbers),
 }
 WORDS = {int: "a whole number", float: "a number"}
 CHOICES = {
     "target": {name: row.what for name, row in TARGETS.items()},
+    "encoding": {"signs": "-1 and +1", "unit": "-1 and +1 over sqrt(n)", "bits": "1 for -1, 0 for +1"},
     "network": {name: row.what for name, row in NETWORKS.items()},
     "init": {"default": "the network's own", **{name: row.what for name, row in INITIALIZATIONS.items()}},
     "loss": {name: row.what for name, row in LOSSES.items()},
@@ -71,29 +54,18 @@ class Asked(NamedTuple):
 
     settings: dict[str, Any]
     plan: Plan
-    neurons: int
-    """How many neurons of the first layer are recorded."""
-    with_bias: bool
-    """Whether each has a bias beside its weights."""
 
 
 def asked(form: Any) -> Asked:
     """The plan of a form, or a `WrongField`."""
     settings = values_of(form)
-    names = {**TRAIN_DEFAULTS, **settings}
-    plain = _plan_or_blame(names)
-    record, count = neurons_of(plain)
-    every = names["every"] * max(1, round(names["steps"] / ROWS / names["every"]))
-    records: tuple[AbstractRecord, ...] = (FreshError(POINTS), FreshLoss(POINTS), Progress(), record)
-    if names["sample"] is not None:
-        records = (*records, SampleError())
-    made, _ = plan_from_names(names, records=Recording(records, every))
+    made = watchable(_plan_or_blame({**TRAIN_DEFAULTS, **settings}))
     try:
         made.footprint(jax.default_backend())._replace(curves=0).check(min(memory(), MOST_MEMORY))
         made.ensemble  # noqa: B018 (what does not fit into memory is said here)
     except ValueError as error:
         raise WrongField("", str(error)) from None
-    return Asked(settings, made, count, isinstance(record, Neurons))
+    return Asked(settings, made)
 
 
 def values_of(form: Any) -> dict[str, Any]:
@@ -169,12 +141,3 @@ def _blamed(names: dict[str, Any], sentence: str) -> str:
             continue
         return name
     return mentioned[0][1] if mentioned else ""
-
-
-def neurons_of(plan: Plan) -> tuple[AbstractRecord, int]:
-    """The record of the first neurons of the layer that sees the input, and how many these are."""
-    cell = plan.cells[0]
-    made = network_made_by(cell.network, cell.problem.distribution.n)
-    rows, coordinates = eqx.filter_eval_shape(first_weights, made).shape
-    shown = tuple(range(min(rows, SHOWN_NEURONS, max(1, SHOWN_WEIGHTS // coordinates))))
-    return Neurons(shown) if isinstance(made, FeedForward | OneNeuron) else Weights(shown), len(shown)

@@ -6,7 +6,8 @@ from typing import Any
 
 from ..registry import ACTIVATIONS, INITIALIZATIONS, NETWORKS, TARGETS, TRAIN_DEFAULTS, Row
 
-TASK = ("target", "n", "k", "support", "noise", "mean", "network", "width", "init")
+WORDS = ("mean", "share", "encoding", "noise")
+TASK = ("target", "n", "k", "support", "inputs", *WORDS, "network", "width", "init")
 """Settings that become the task and the network; the others keep their names."""
 
 
@@ -44,8 +45,11 @@ def python(settings: Mapping[str, Any]) -> str:
 
 def _task(names: Mapping[str, Any], k: int) -> str:
     row, sizes = TARGETS[names["target"]], {"n": names["n"], "k": k}
+    inputs = _inputs(names)
     if names["support"] is None and row.has("key"):
         drawn = ", ".join(str(sizes[each]) for each in row.takes.split() if each != "key")
+        if inputs:
+            return f"pl.distributions.RandomTaskOn({_place(row.make)}, ({drawn},), {inputs})"
         options = "".join(f", {name}={names[name]}" for name in ("noise", "mean") if names[name])
         made = "RandomProduct" if names["mean"] else "RandomTask"
         return f"pl.distributions.{made}({_place(row.make)}, ({drawn},){options})"
@@ -53,8 +57,20 @@ def _task(names: Mapping[str, Any], k: int) -> str:
         target = f"{_place(row.by_support)}({names['n']}, {names['support']})"
     else:
         target = f"{_place(row.make)}({', '.join(str(sizes[each]) for each in row.takes.split())})"
+    if inputs:
+        return f"{inputs}.task({target})"
     task = f"pl.Product({target}, mean={names['mean']})" if names["mean"] else f"pl.Uniform({target})"
     return f"pl.FlippedLabels({task}, {names['noise']})" if names["noise"] else task
+
+
+def _inputs(names: Mapping[str, Any]) -> str:
+    """Inputs that take more than a mean; empty where they do not."""
+    said = {name: names[name] for name in WORDS if names[name] != TRAIN_DEFAULTS[name]}
+    if names["inputs"] != "uniform":
+        said["mixture"] = names["inputs"]
+    if not {*said} - {"mean", "noise"}:
+        return ""
+    return f"pl.distributions.Inputs({', '.join(f'{name}={value!r}' for name, value in said.items())})"
 
 
 def _network(names: Mapping[str, Any], k: int) -> str:

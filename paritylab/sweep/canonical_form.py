@@ -82,7 +82,8 @@ def canonical(thing: Any) -> Any:
     if inspect.isroutine(thing) or isinstance(thing, type) or hasattr(thing, "__wrapped__"):
         return {"function": _qualified(thing)}
     if dataclasses.is_dataclass(thing):
-        return {"type": _qualified(type(thing)), **{name: canonical(part) for name, part in _named_fields(thing)}}
+        fields = {name: canonical(part) for name, part in _parts(thing)}
+        return {"type": _qualified(type(thing)), **fields}
     raise ValueError(
         f"A {type(thing).__module__}.{type(thing).__qualname__} cannot be written down, so its results could not be "
         "found again. Use numbers, strings, lists, arrays, dataclasses (an eqx.Module is one) and named functions."
@@ -94,15 +95,15 @@ def canonical_each(things: Sequence[Any]) -> Iterator[dict[str, Any]]:
     known: dict[int, Any] = {}
     for thing in things:
         form = {"type": _qualified(type(thing))}
-        for name, part in _named_fields(thing):
+        for name, part in _parts(thing):
             if id(part) not in known:
                 known[id(part)] = canonical(part)
             form[name] = known[id(part)]
         yield form
 
 
-def _named_fields(thing: Any) -> Iterator[tuple[str, Any]]:
-    """The fields of a dataclass; one that came later is left out where it is None: names stay as they were."""
+def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
+    """The fields of a dataclass. One that came later is left out where it is None: what lacks it keeps its name."""
     for field in dataclasses.fields(thing):
         part = getattr(thing, field.name)
         if part is not None or "unnamed_if_none" not in field.metadata:

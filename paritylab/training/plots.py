@@ -16,6 +16,7 @@ from ..survival import Survival
 from ..tables import shown
 from .rules.outcomes import Outcome
 from .summaries import censored_times, summarize
+from .views import grouping, said
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,17 +69,6 @@ def figure_of(axis: Axes) -> Figure:
     return holder if isinstance(holder, Figure) else holder.figure
 
 
-def grouping(view: "View", by: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The columns whose values tell the curves apart; if none is named, those that differ from run to run."""
-    if by is None:
-        return tuple(name for name in view.names if view.table[name].nunique(dropna=False) > 1)
-    names = (by,) if isinstance(by, str) else tuple(by)
-    for name in names:
-        if name not in view.table:
-            raise ValueError(nearest("column of these runs called", name, view.table))
-    return names
-
-
 def checked_band(band: tuple[float, float] | None) -> tuple[float, float] | None:
     """Two quantiles in order, or None for a line for each run."""
     if band is not None and not (len(band) == 2 and 0 <= band[0] < band[1] <= 1):
@@ -99,12 +89,8 @@ def _looks(names: Sequence[str], points: Points) -> dict[tuple[Any, ...], dict[s
     for i, point in enumerate(points):
         name = point[0] if tuple(names) == ("network",) else None
         look = {key: value for key, value in of(name, i).items() if key != "marker"}
-        looks[point] = {**look, "label": ", ".join(map(_said, names, point)) or None}
+        looks[point] = {**look, "label": ", ".join(map(said, names, point)) or None}
     return looks
-
-
-def _said(name: str, value: Any) -> str:
-    return f"{name} {value if isinstance(value, bool) else shown(value)}"
 
 
 def _add_legend(axis: Axes, names: Sequence[str]) -> None:

@@ -5,13 +5,17 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..tables import Summary
+from ..demands import check_kind
+from ..registry import load, nearest
+from ..tables import Summary, shown
 from .summaries import counted_outcomes, summarize
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from ..page.widget import Board
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +77,13 @@ class Viewed(abc.ABC):
 
         return heat_map(self._view(), value, over, ax)
 
+    def watch(self, *, by: str | Sequence[str] | None = None) -> "Board":
+        """Shows the runs in a notebook as the live page does: curves of all records, and what is inside of one run.
+
+        See `pl.watch`, which takes a plan too and shows it while it trains.
+        """
+        return load("page:watch")(self, by=by)  # type: ignore[no-any-return]
+
     def _sentence(self) -> str:
         return counted_outcomes(self._view().table)
 
@@ -87,3 +98,20 @@ class Viewed(abc.ABC):
 
     @abc.abstractmethod
     def _arrow(self) -> Any: ...
+
+
+def grouping(view: View, by: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The columns whose values tell the curves apart; if none is named, those that differ from run to run."""
+    if by is None:
+        return tuple(name for name in view.names if view.table[name].nunique(dropna=False) > 1)
+    check_kind("by", by, (str, Sequence), "a column, or several in a tuple")
+    names = (by,) if isinstance(by, str) else tuple(by)
+    for name in names:
+        if name not in view.table:
+            raise ValueError(nearest("column of these runs called", name, view.table))
+    return names
+
+
+def said(name: str, value: Any) -> str:
+    """What a run has in a column, in a legend."""
+    return f"{name} {value if isinstance(value, bool) else shown(value)}"

@@ -27,6 +27,9 @@ TASKS_UNDER_TEST = {
     "random parity": row(RandomTask, random_parity, (6, 2)),
     "random parity with noise": row(RandomTask, random_parity, (6, 2), 0.1),
     "random parity, biased": row(distributions.RandomProduct, random_parity, (6, 2), mean=0.2),
+    "random parity on a mixture": row(
+        distributions.RandomTaskOn, random_parity, (6, 3), distributions.Inputs(mixture="0.5 uniform + 0.5 equal-bits")
+    ),
     "leaky parity": row(RandomLeaky, 7, 3),
 }
 

@@ -84,15 +84,18 @@ def enter(page, settings) -> None:
 def test_runs_are_seen_to_learn_and_the_copied_program_gives_the_same(server):
     with page_of(server) as page:
         enter(page, {**TINY, "steps": "3000"})
-        empty = page.evaluate(DRAWN, "error")
+        curves = ("fresh_error", "fresh_loss", "progress", "learned", "parity_coefficient")
+        empty = {name: page.evaluate(DRAWN, name) for name in curves}  # axes alone
         page.click("#start")
         until(page, f"{PHASE} === 'ended'")
-        for name in ("error", "loss", "progress", "learned", "weights"):
-            assert len(page.evaluate(DRAWN, name)) > 2 * len(empty), name
+        for name in curves:
+            assert page.evaluate(DRAWN, name) != empty[name]
+            assert "Nothing yet" not in page.get_attribute(f"#{name}", "aria-label")
+        assert all(len(page.evaluate(DRAWN, name)) > 5000 for name in ("weights", "fourier"))
         assert "Training" not in page.inner_text("#status")
         learned = int(page.evaluate("document.getElementById('status').dataset.learned"))
         assert "Triangles mark relevant coordinates" in page.inner_text("#weights-words")
-        assert page.get_attribute("#error", "aria-label").startswith("error over step. At the end, rate 0.3: ")
+        assert page.get_attribute("#fresh_error", "aria-label").startswith("error over step. At the end, rate 0.3: ")
         page.click("#copy-python")
         until(page, "/Copied|Marked/.test(document.getElementById('status').textContent)")
         program = page.inner_text("#python")
@@ -183,7 +186,7 @@ def test_claims_are_shown_with_their_figures(server):
 def test_nothing_is_wider_than_the_screen(server):
     for (width, height), scheme in zip(SCREENS, ("light", "dark"), strict=True):
         with page_of(server, "watch", width, height, scheme) as page:
-            assert page.locator("#error").bounding_box()["y"] < 0.55 * height
+            assert page.locator("#fresh_error").bounding_box()["y"] < 0.55 * height
             inks = page.evaluate("['color', 'backgroundColor'].map(name => getComputedStyle(document.body)[name])")
             bright = [sum(map(int, re.findall(r"\d+", ink)[:3])) for ink in inks]
             assert (bright[0] > bright[1]) == (scheme == "dark")
@@ -209,12 +212,12 @@ def test_each_preset_reaches_its_drop(server, preset):
         page.click("#pause")
         until(page, f"{PHASE} === 'paused'")
         page.wait_for_timeout(1500)
-        before = page.get_attribute("#error", "aria-label"), page.evaluate(DRAWN, "error")
+        before = page.get_attribute("#fresh_error", "aria-label"), page.evaluate(DRAWN, "fresh_error")
         page.wait_for_timeout(2500)
-        assert before == (page.get_attribute("#error", "aria-label"), page.evaluate(DRAWN, "error"))
+        assert before == (page.get_attribute("#fresh_error", "aria-label"), page.evaluate(DRAWN, "fresh_error"))
         page.click("#pause")
         until(page, f"{PHASE} === 'ended'", 300)
-        assert (page.get_attribute("#error", "aria-label"), page.evaluate(DRAWN, "error")) != before
+        assert (page.get_attribute("#fresh_error", "aria-label"), page.evaluate(DRAWN, "fresh_error")) != before
         assert len(page.evaluate(DRAWN, "coefficients")) > 3000 or preset == "polynet"  # whose gradient has no route
         learned = int(page.evaluate("document.getElementById('status').dataset.learned"))
         about = json.loads(ask(server, "/api/choices").body)["presets"][preset]["settings"]

@@ -15,9 +15,10 @@ from paritylab.analysis import gap_of_gradient, neuron_gradient
 from paritylab.cli import app
 from paritylab.names import plan_from_names
 from paritylab.page.presets import PRESETS
-from paritylab.page.session import BAND, Session
+from paritylab.page.session import Session
 from paritylab.page.settings import CHOICES, WrongField, asked, values_of
 from paritylab.page.snippets import command, python
+from paritylab.page.watched import BAND
 from paritylab.registry import NETWORKS, TARGETS, TRAIN_DEFAULTS
 from paritylab.survival import CensoredTimes
 from paritylab.sweep import Sweep
@@ -49,7 +50,14 @@ def seen(server):
 @pytest.fixture(scope="module")
 def runs():
     """The same runs without the page."""
-    records = pl.training.Recording((pl.FreshError(1024), pl.training.FreshLoss(1024), pl.training.Progress()), 10)
+    subsets = ((0,), (1,), (0, 1))
+    kept = (
+        pl.FreshError(1024),
+        pl.training.FreshLoss(1024),
+        pl.training.Progress(),
+        pl.training.SupportFourier(2, subsets),
+    )
+    records = pl.training.Recording(kept, 10)
     settings = {"batch": 8, "rate": [0.1, 0.3], "seeds": 5, "steps": 2000, "validation": 256}
     return pl.train(pl.Uniform(pl.Parity(8, (1, 5))), pl.MLP(12), records=records, **settings)
 
@@ -57,7 +65,8 @@ def runs():
 def test_the_last_document_is_what_training_gives(seen, runs):
     about, documents = seen
     last = documents[-1]
-    assert (about["runs"], about["n"], about["rates"], last["phase"]) == (10, 8, ["0.1", "0.3"], "ended")
+    assert (about["runs"], about["groups"], last["phase"]) == (10, ["rate 0.1", "rate 0.3"], "ended")
+    assert about["names"][7] == "rate 0.3, seed 2"
     for group, summary in zip(last["groups"], runs.summary(), strict=True):
         assert (group["learned"], group["runs"]) == (summary["learned"], summary["runs"])
         assert group["median"] == (summary["median"] if np.isfinite(summary["median"]) else None)
@@ -67,8 +76,11 @@ def test_the_last_document_is_what_training_gives(seen, runs):
     for run, curve in runs.curves().groupby("run"):
         rows = np.array(sorted(lines[run]), float)
         np.testing.assert_array_equal(rows[:, 0], curve.step)
-        for place, name in enumerate(("fresh_error", "fresh_loss", "progress")):
-            np.testing.assert_allclose(rows[:, place + 1], curve[name], rtol=1e-4)  # five digits are sent
+        expected = {name: curve[name] for name in ("fresh_error", "fresh_loss", "progress")}
+        expected["parity_coefficient"] = np.stack(curve.support_fourier)[:, 2]
+        assert about["curves"] == [*expected]
+        for place, values in enumerate(expected.values()):
+            np.testing.assert_allclose(rows[:, place + 1], values, rtol=1e-4, atol=1e-6)  # five digits are sent
 
 
 def test_bands_are_quantiles_of_all_runs(seen, runs):
@@ -83,8 +95,13 @@ def test_bands_are_quantiles_of_all_runs(seen, runs):
     assert group["survival"] == [[0, *times.step], [0, *(1 - times.share)]]
 
 
+def session_of(form):
+    made = asked(form)
+    return Session(made.plan, made.settings)
+
+
 def test_the_gap_is_that_of_the_analysis(server):
-    session = Session(asked(FORM))
+    session = session_of(FORM)
     weights = np.random.default_rng(0).normal(size=(12, 9)).astype(np.float32)
     found = session.gap_of(0, 3, 40, weights)
     exact = neuron_gradient(weights[3, :8].astype(float), pl.relu, (1, 5), bias=float(weights[3, 8])).gradient.weight
@@ -93,7 +110,7 @@ def test_the_gap_is_that_of_the_analysis(server):
     assert session.gap_of(0, 3, 40, weights * np.nan) is None
     session.stop()
     for form in ({"mean": "0.2"}, {"target": "random-symmetric", "support": ""}):  # no route for them
-        other = Session(asked({**FORM, **form}))
+        other = session_of({**FORM, **form})
         assert other.gap_of(0, 3, 40, weights) is None
         other.stop()
 
@@ -103,6 +120,16 @@ def test_weights_and_gaps_stream_in(seen):
     last = shown[-1]["weights"]
     assert np.shape(last["rows"]) == (12, 8) and last["relevant"] == [1, 5] and last["run"] == 0
     assert len({document["weights"]["step"] for document in shown}) > 1 or len(shown) == 1
+    assert shown[-1]["fourier"]["subsets"] == [[1], [5], [1, 5]] and abs(shown[-1]["fourier"]["values"][2]) > 0.1
+
+
+def test_runs_that_have_ended_can_be_looked_at(server, seen):
+    """Another run and neuron than those that were shown to the end."""
+    about, documents = seen
+    news = ask(server, f"/api/watch/{about['session']}/look", {"run": 7, "neuron": 4}).json["news"]
+    assert news["weights"]["run"] == 7 and news["gap"]["neuron"] == 4 and news["learned"] == documents[-1]["learned"]
+    assert sorted(news["lines"]) == sorted(line for document in documents for line in document["lines"])
+    assert news["phase"] == "ended"
 
 
 def test_the_copied_snippets_give_the_same_numbers(seen, runs, tmp_path):
@@ -123,6 +150,10 @@ def forms():
         yield {"target": target, "n": "9", "seeds": "3", "noise": "0.1"}
         yield {"target": target, "n": "9", "seeds": "3", "mean": "-0.25"}
     yield {"support": "1,5", "n": "9", "seeds": "3", "mean": "0.5", "noise": "0.1"}
+    yield {"support": "1,5", "n": "9", "seeds": "3", "mean": "0.5", "share": "0.25", "encoding": "bits"}
+    mixture = "0.5 uniform + 0.5 equal-bits"
+    yield {"n": "9", "seeds": "3", "inputs": mixture, "noise": "0.1"}
+    yield {"support": "1,5,7", "n": "9", "seeds": "3", "inputs": mixture, "encoding": "unit"}
     for network, row in NETWORKS.items():
         width = {"width": "8,2,2"} if row.sizes else {"width": "4"} if row.has("width") else {}
         start = {"init": "gaussian"} if network not in ("transformer",) else {}
@@ -166,6 +197,11 @@ WRONG = [
     ({"steps": "25"}, "steps", "positive multiple of the validation interval"),
     ({"noise": "2"}, "noise", "probability between 0 and 1"),
     ({"mean": "2"}, "mean", "mean is that of every coordinate, between -1 and 1, got 2.0."),
+    ({"inputs": "tea"}, "inputs", "did you mean"),
+    ({"inputs": "equal-bits"}, "support", "Use an odd k"),
+    ({"inputs": "product(0.5)", "mean": "0.5"}, "mean", "Leave out mean."),
+    ({"share": "0.5"}, "share", "got 0.5 and no mean"),
+    ({"encoding": "hex"}, "encoding", "did you mean"),
     ({"noise": "often"}, "noise", "noise is a number, got 'often'."),
     ({"seeds": "0"}, "seeds", "at least 1"),
     ({"sample": "0"}, "sample", "a size from 1"),

@@ -1,7 +1,16 @@
 // Curves, bars and maps on a canvas: axes with their names, colours of the page's style sheet, and the same in words.
 
-const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-export const colour = (place) => ink(`--ink${place % 8}`);
+const dusk = matchMedia("(prefers-color-scheme: dark)");
+// The style sheet's colours where a canvas stands. `light-dark(a, b)` is left as it is in properties of one's own.
+function inks(canvas) {
+  const style = getComputedStyle(canvas);
+  const dark = style.colorScheme === "dark" || (style.colorScheme.includes("dark") && dusk.matches);
+  return (name) => {
+    const text = style.getPropertyValue(name).trim();
+    return text.match(/^light-dark\(\s*(.*?)\s*,\s*(.*?)\s*\)$/)?.[dark ? 2 : 1] ?? text;
+  };
+}
+const colour = (place) => `--ink${place % 8}`;
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4]];
 const shown = (value) => {
   if (value === null || value === undefined) return "–";
@@ -15,7 +24,12 @@ export { shown };
 const drawn = new Map();
 const again = () => { for (const draw of drawn.values()) draw(); };
 const sizes = new ResizeObserver((all) => all.forEach(({ target }) => drawn.get(target)?.()));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+dusk.addEventListener("change", again);
+
+// Forgets the pictures of a part that is taken away.
+export function release(root) {
+  for (const canvas of [...drawn.keys()]) if (canvas.getRootNode() === root || !canvas.isConnected) { drawn.delete(canvas); sizes.unobserve(canvas); }
+}
 
 function picture(canvas, words, draw) {
   canvas.setAttribute("aria-label", words);
@@ -31,7 +45,7 @@ function picture(canvas, words, draw) {
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.clearRect(0, 0, width, height);
     pen.font = "11px system-ui, sans-serif";
-    draw(pen, width, height);
+    draw(pen, width, height, inks(canvas));
   });
   sizes.observe(canvas);
   drawn.get(canvas)();
@@ -53,8 +67,16 @@ function ticks(low, high, count, log) {
   return found;
 }
 
-function axes(pen, width, height, { x, y, across, up, logX, logY, names, bare }) {
-  const box = { left: 52, right: width - 10, top: 12, bottom: height - 34 };
+// Every how many of some names can be written side by side without touching.
+function spaced(widths, cell) {
+  const touch = (every) => widths.some((width, i) => i % every === 0 && i + every < widths.length && (width + widths[i + every]) / 2 + 5 > every * cell);
+  let every = 1;
+  while (touch(every)) every++;
+  return every;
+}
+
+function axes(pen, ink, width, height, { x, y, across, up, logX, logY, names, above = 0 }) {
+  const box = { left: 52, right: width - 10, top: 12 + above, bottom: height - 34 };
   const place = (value, [low, high], log, from, to) =>
     from + (to - from) * (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
   const toX = (value) => place(value, x, logX, box.left, box.right);
@@ -64,12 +86,11 @@ function axes(pen, width, height, { x, y, across, up, logX, logY, names, bare })
   pen.lineWidth = 1;
   pen.textAlign = "center";
   pen.textBaseline = "top";
-  if (!bare) {
-    for (const at of names ? names.keys() : ticks(...x, Math.max(2, width / 90), logX)) {
-      if (names && at % Math.ceil(names.length / Math.max(2, width / 70))) continue;
-      const text = names ? names[at] : shown(at);
-      pen.fillText(text, Math.min(toX(at), width - pen.measureText(text).width / 2 - 1), box.bottom + 4);
-    }
+  const every = names ? spaced(names.map((name) => pen.measureText(name).width), (box.right - box.left) / names.length) : 1;
+  for (const at of names ? names.keys() : ticks(...x, Math.max(2, width / 90), logX)) {
+    if (names && at % every) continue;
+    const text = names ? names[at] : shown(at);
+    pen.fillText(text, Math.min(toX(at), width - pen.measureText(text).width / 2 - 1), box.bottom + 4);
   }
   pen.fillText(across, (box.left + box.right) / 2, height - 15);
   pen.textAlign = "right";
@@ -117,15 +138,16 @@ export function curves(canvas, { series, across, up, x, y, logX, logY, steps, do
   const xs = x ?? ends(all((each) => [...each.x, ...(each.lines ?? []).flatMap((line) => line.x.slice(-1))]), logX);
   const ys = y ?? roomy(ends([...(logY ? [] : [0]), ...all((each) => [...each.y, ...(each.low ?? []), ...(each.high ?? []), ...(each.lines ?? []).flatMap((line) => line.y)])], logY));
   const last = (each) => `${each.name}: ${shown(each.y.findLast?.((value) => value !== null) ?? null)}`;
-  picture(canvas, words ?? `${up} over ${across}. At the end, ${series.map(last).join("; ")}`, (pen, width, height) => {
-    const { toX, toY, box } = axes(pen, width, height, { x: xs, y: ys, across, up, logX, logY });
+  picture(canvas, words ?? `${up} over ${across}. At the end, ${series.map(last).join("; ")}`, (pen, width, height, ink) => {
+    const rows = series.length > 1 ? legendRows(pen, series.map((each) => each.name), width - 52) : [];
+    const { toX, toY, box } = axes(pen, ink, width, height, { x: xs, y: ys, across, up, logX, logY, above: ROW * rows.length });
     pen.save();
     pen.beginPath();
     pen.rect(box.left, box.top - 2, box.right - box.left + 2, box.bottom - box.top + 4);
     pen.clip();
     const safe = (values) => (logY ? values.map((value) => (value > 0 ? value : null)) : values);
     series.forEach((each, place) => {
-      pen.strokeStyle = pen.fillStyle = colour(place);
+      pen.strokeStyle = pen.fillStyle = ink(colour(place));
       if (each.low) {
         pen.globalAlpha = 0.18;
         pen.beginPath();
@@ -146,53 +168,53 @@ export function curves(canvas, { series, across, up, x, y, logX, logY, steps, do
       if (dots) each.x.forEach((at, i) => { if (safe(each.y)[i] !== null) { pen.beginPath(); pen.arc(toX(at), toY(each.y[i]), 2.5, 0, 7); pen.fill(); } });
     });
     pen.restore();
-    if (series.length > 1) legend(pen, series, box, toX, toY);
+    legend(pen, ink, rows, 42);
   });
 }
 
-// In the corner where the fewest points of curves are.
-function legend(pen, series, box, toX, toY) {
+// Names of curves stand above the axes, in as many rows as they take, so that they hide nothing.
+const SAMPLE = 24, BETWEEN = 12, ROW = 15;
+
+function legendRows(pen, names, wide) {
+  const rows = [[]];
+  let left = 0;
+  for (const [place, name] of names.entries()) {
+    const mine = SAMPLE + 5 + pen.measureText(name).width;
+    if (left && left + mine > wide) { rows.push([]); left = 0; }
+    rows.at(-1).push({ place, name, left });
+    left += mine + BETWEEN;
+  }
+  return rows;
+}
+
+function legend(pen, ink, rows, start) {
   pen.textAlign = "left";
   pen.textBaseline = "middle";
-  const wide = Math.max(...series.map((each) => pen.measureText(each.name).width)) + 38, tall = 15 * series.length + 4;
-  const corners = [box.right - wide, box.left + 4].flatMap((left) => [box.top, box.bottom - tall - 2].map((top) => [left, top]));
-  const within = ([left, top]) => series.flatMap((each) => each.x.filter((at, i) => {
-    const [across, up] = [toX(at) - left, each.y[i] === null || each.y[i] === undefined ? -1 : toY(each.y[i]) - top];
-    return across >= 0 && across <= wide && up >= -2 && up <= tall + 2;
-  })).length;
-  const counts = corners.map(within);
-  const [corner, head] = corners[counts.indexOf(Math.min(...counts))];
-  const left = corner + 4;
-  pen.globalAlpha = 0.85;
-  pen.fillStyle = ink("--paper");
-  pen.fillRect(corner, head, wide, tall);
-  pen.globalAlpha = 1;
-  series.forEach((each, place) => {
-    const top = head + 9 + 15 * place;
-    pen.strokeStyle = colour(place);
-    pen.lineWidth = 2;
+  pen.lineWidth = 2;
+  rows.forEach((row, line) => row.forEach(({ place, name, left }) => {
+    const top = 8 + ROW * line;
+    pen.strokeStyle = ink(colour(place));
     pen.setLineDash(DASHES[place % DASHES.length]);
     pen.beginPath();
-    pen.moveTo(left, top);
-    pen.lineTo(left + 24, top);
+    pen.moveTo(start + left, top);
+    pen.lineTo(start + left + SAMPLE, top);
     pen.stroke();
     pen.setLineDash([]);
     pen.fillStyle = ink("--ink");
-    pen.fillText(each.name, left + 29, top);
-  });
+    pen.fillText(name, start + left + SAMPLE + 5, top);
+  }));
 }
 
-const mixed = (share) => {
-  const part = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-  const [from, to] = [part(ink("--middle")), part(ink(share < 0 ? "--low" : "--high"))];
-  return from.map((value, i) => Math.round(value + (to[i] - value) * Math.min(1, Math.abs(share))));
-};
+function shades(ink) {
+  const [low, middle, high] = ["--low", "--middle", "--high"].map((name) => [1, 3, 5].map((at) => parseInt(ink(name).slice(at, at + 2), 16)));
+  return (share) => middle.map((value, i) => Math.round(value + ((share < 0 ? low : high)[i] - value) * Math.min(1, Math.abs(share))));
+}
 
 // A matrix as colours from the least (brown) over nothing to the largest (blue); triangles below marked columns.
 export function heatMap(canvas, { rows, marked = [], across, up, names, sides, most, texts, words }) {
   const largest = most ?? Math.max(1e-12, ...rows.flat().map((value) => Math.abs(value ?? 0)));
-  picture(canvas, words, (pen, width, height) => {
-    const [down, over] = [rows.length, rows[0].length];
+  picture(canvas, words, (pen, width, height, ink) => {
+    const [down, over] = [rows.length, rows[0].length], mixed = shades(ink);
     const box = { left: 52, right: width - 10, top: 8, bottom: height - (marked.length ? 44 : 34) };
     const [cell, tall] = [(box.right - box.left) / over, (box.bottom - box.top) / down];
     pen.textAlign = "center";
@@ -219,8 +241,9 @@ export function heatMap(canvas, { rows, marked = [], across, up, names, sides, m
     }
     pen.fillStyle = ink("--soft");
     pen.textBaseline = "top";
-    const every = Math.ceil(over / Math.max(2, (box.right - box.left) / 38));
-    for (let i = 0; i < over; i += every) pen.fillText(names ? names[i] : i, box.left + (i + 0.5) * cell, height - 29);
+    const below = names ?? [...Array(over).keys()].map(String);
+    const every = spaced(below.map((name) => pen.measureText(name).width), cell);
+    for (let i = 0; i < over; i += every) pen.fillText(below[i], box.left + (i + 0.5) * cell, height - 29);
     pen.fillText(across, (box.left + box.right) / 2, height - 15);
     pen.textAlign = "right";
     pen.textBaseline = "middle";
@@ -236,14 +259,14 @@ export function heatMap(canvas, { rows, marked = [], across, up, names, sides, m
 }
 
 // A bar for each value; marked ones stand out, by colour and by a triangle.
-export function bars(canvas, { values, marked, across, up, words }) {
+export function bars(canvas, { values, marked, across, up, names, words }) {
   const most = Math.max(1e-12, ...values.map((value) => Math.abs(value ?? 0)));
-  picture(canvas, words, (pen, width, height) => {
-    const { toX, toY, box } = axes(pen, width, height, { x: [-0.5, values.length - 0.5], y: [-most, most], across, up, names: [...values.keys()] });
+  picture(canvas, words, (pen, width, height, ink) => {
+    const { toX, toY, box } = axes(pen, ink, width, height, { x: [-0.5, values.length - 0.5], y: [-1.12 * most, 1.12 * most], across, up, names: names ?? [...values.keys()] });
     const wide = Math.max(1, ((box.right - box.left) / values.length) * 0.8);
     values.forEach((value, i) => {
       const mine = marked.includes(i);
-      pen.fillStyle = colour(mine ? 1 : 0);
+      pen.fillStyle = ink(colour(mine ? 1 : 0));
       pen.fillRect(toX(i) - wide / 2, Math.min(toY(0), toY(value ?? 0)), wide, Math.abs(toY(value ?? 0) - toY(0)));
       if (!mine) return;
       pen.beginPath();

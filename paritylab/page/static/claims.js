@@ -1,5 +1,6 @@
 // Claims: the reports that are served, and what is recorded of every experiment.
-import { ask, fill, tabulate } from "./ask.js";
+import { ask } from "./ask.js";
+import { fill, tabulate } from "./elements.js";
 
 const at = (name) => document.getElementById(name);
 let reports = [];

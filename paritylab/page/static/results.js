@@ -1,6 +1,7 @@
 // Results: a store from afar. The server adds up; what is chosen last counts, and an older question is given up.
-import { Wrong, ask, fill, tabulate } from "./ask.js";
+import { Wrong, ask } from "./ask.js";
 import { curves, heatMap, shown } from "./charts.js";
+import { fill, tabulate } from "./elements.js";
 
 const at = (name) => document.getElementById(name);
 const SECONDS = 4; // between two looks at a store that may be growing

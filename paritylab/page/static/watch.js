@@ -1,17 +1,32 @@
 // Watch: choose, start, and see what the runs record while they train.
-import { Wrong, ask, fill } from "./ask.js";
-import { bars, curves, heatMap, shown } from "./charts.js";
+import { Wrong, ask } from "./ask.js";
+import { board } from "./board.js";
+import { fill } from "./elements.js";
 
 const at = (name) => document.getElementById(name);
 const form = at("form");
+const TITLES = {
+  inputs: "uniform, product(0.5), equal-bits, or a mixture: 0.5 uniform + 0.5 product(0.2)",
+  mean: "of every coordinate",
+  share: "of the examples with that mean; the others are uniform",
+};
 const HINTS = { support: "at random", k: "3", width: "the network's own", sample: "fresh examples" };
-let about = null, stream = null, lines = new Map(), gaps = [], latest = null, ended = true, known = null, checking = null;
+let about = null, stream = null, known = null, checking = null, told = 0;
+const seen = board(document, async (wish, sent) => {
+  try {
+    const { news } = await ask(`/api/watch/${about.session}/${wish}`, sent);
+    if (news) seen.receive(news, 0); // of runs that have ended
+  } catch (error) {
+    if (!(error instanceof Wrong)) throw error;
+    at("status").textContent = error.message;
+  }
+});
 
 function field(name, { defaults, choices }) {
   const made = document.createElement("div");
   made.className = "field";
   const label = document.createElement("label");
-  label.textContent = { n: "bits n", k: "degree k", init: "start", noise: "label noise", every: "every", validation: "on points" }[name] ?? name;
+  label.textContent = { n: "bits n", k: "degree k", init: "start", noise: "label noise", share: "share of it", every: "every", validation: "on points" }[name] ?? name;
   label.htmlFor = `f-${name}`;
   let input;
   if (choices[name]) {
@@ -22,6 +37,7 @@ function field(name, { defaults, choices }) {
     input = document.createElement("input");
     input.value = defaults[name] ?? "";
     input.placeholder = HINTS[name] ?? "";
+    input.title = TITLES[name] ?? "";
     input.spellcheck = false;
   }
   input.id = `f-${name}`;
@@ -87,7 +103,7 @@ async function copy(name) {
 async function start(event) {
   event.preventDefault();
   stream?.close();
-  if (about && !ended) await ask(`/api/watch/${about.session}/stop`, {}).catch(() => {});
+  if (about && !seen.ended()) await ask(`/api/watch/${about.session}/stop`, {}).catch(() => {});
   at("start").disabled = true;
   at("status").textContent = "Checking.";
   try {
@@ -103,86 +119,17 @@ async function start(event) {
   }
   complain(null);
   showSnippets(about);
-  lines = new Map();
-  gaps = [];
-  ended = false;
-  fill(at("run"), about.rate_of.map((rate, run) => [run, `${run} (rate ${about.rates[rate]}, seed ${about.seed_of[run]})`]), 0);
-  fill(at("neuron"), [...Array(about.neurons).keys()].map((neuron) => [neuron, neuron]), 0);
+  seen.begin(about);
+  told = 0;
   stream = new EventSource(`/api/watch/${about.session}/events`);
-  stream.onmessage = (message) => receive(JSON.parse(message.data));
-  stream.onerror = () => finish(ended ? null : "The server ended this training.");
-}
-
-function finish(sentence) {
-  stream?.close();
-  ended = true;
-  at("pause").disabled = at("stop").disabled = true;
-  at("pause").textContent = "Pause";
-  if (sentence) at("status").textContent = sentence;
-}
-
-const PHASES = { compiling: "Compiling", training: "Training", paused: "Paused", ended: "Done", stopped: "Stopped", failed: "Failed" };
-
-function receive(news) {
-  latest = news;
-  for (const [run, step, ...values] of news.lines) {
-    if (!lines.has(run)) lines.set(run, { steps: [], values: [[], [], []] });
-    const line = lines.get(run);
-    line.steps.push(step);
-    values.forEach((value, place) => line.values[place].push(value));
-  }
-  if (news.gap && news.gap.run === Number(at("run").value) && news.gap.neuron === Number(at("neuron").value)) {
-    if (gaps.at(-1)?.step !== news.gap.step) gaps.push(news.gap);
-  }
-  const medians = news.groups.map((group, place) => `${about.rates.length > 1 ? `rate ${about.rates[place]}: ` : ""}${group.learned} of ${group.runs} learned${group.median === null ? "" : `, median time ${shown(group.median)} steps`}`);
-  at("status").textContent = `${PHASES[news.phase]}, ${news.seconds.toFixed(0)} s. ${medians.join("; ")}. ${news.sentence}`;
-  at("status").dataset.phase = news.phase;
-  at("status").dataset.learned = news.learned;
-  at("pause").disabled = at("stop").disabled = false;
-  at("pause").textContent = news.phase === "paused" ? "Resume" : "Pause";
-  if (["ended", "stopped", "failed"].includes(news.phase)) finish(null);
-  if (!at("watch").hidden) requestAnimationFrame(draw);
-}
-
-function draw() {
-  if (!latest || !about) return;
-  const names = about.rates.map((rate) => `rate ${rate}`);
-  const reach = Math.max(about.every, ...latest.groups.map((group) => group.reach));
-  const series = (name, place) => latest.groups.map((group, i) => {
-    const [low, y, high] = group.bands[name];
-    const mine = [...lines].filter(([run]) => about.rate_of[run] === i).map(([, line]) => ({ x: line.steps, y: line.values[place] }));
-    return { name: names[i], x: group.steps, y, low, high, lines: mine };
-  });
-  const common = { across: "step", x: [0, reach] };
-  const fitted = latest.groups.filter((group) => group.bands.sample_error).map((group, i) => ({ name: `${names[i]}, on its sample`, x: group.steps, y: group.bands.sample_error[1] }));
-  curves(at("error"), { ...common, up: "error", y: [0, 0.6], series: [...series("fresh_error", 0), ...fitted] });
-  curves(at("loss"), { ...common, up: "loss", series: series("fresh_loss", 1).map((each) => ({ ...each, lines: [] })) });
-  curves(at("progress"), { ...common, up: "max |w − w₀|", series: series("progress", 2) });
-  const learned = latest.groups.map((group, i) => {
-    const [x, y] = group.survival;
-    return { name: names[i], x: [...x, reach], y: [...y, y.at(-1)] };
-  });
-  curves(at("learned"), { ...common, up: "share that learned", y: [0, 1], steps: true, series: learned });
-  if (latest.weights) drawInside(reach);
-}
-
-function drawInside(reach) {
-  const { rows, relevant, step, run } = latest.weights;
-  at("weights-words").textContent = `Weights of ${rows.length > 1 ? `${rows.length} neurons` : "the neuron"} of run ${run} at step ${shown(step)}; blue: positive, brown: negative. ${relevant.length ? "Triangles mark relevant coordinates." : ""}`;
-  heatMap(at("weights"), { rows, marked: relevant, across: "coordinate", up: "neuron", words: `Weights at step ${step}; relevant coordinates ${relevant.join(", ")}` });
-  const last = gaps.at(-1);
-  if (!last) {
-    at("coefficients-words").textContent = latest.phase === "compiling" ? "" : "Fourier coefficients of the neuron’s exact population gradient: none yet, or no exact route for this network, target or distribution.";
-    return;
-  }
-  at("coefficients-words").textContent = `Fourier coefficients of neuron ${last.neuron}’s exact population gradient at step ${shown(last.step)}, one for each coordinate; orange: relevant. Their gap is ${shown(last.weak)}.`;
-  bars(at("coefficients"), { values: last.coefficients, marked: last.relevant, across: "coordinate", up: "coefficient", words: `Coefficients at step ${last.step}; gap ${shown(last.weak)}` });
-  curves(at("gap"), { series: [{ name: "gap", x: gaps.map((gap) => gap.step), y: gaps.map((gap) => gap.weak) }], across: "step", up: "Fourier gap", x: [0, reach], dots: true });
-}
-
-async function look() {
-  gaps = [];
-  if (!ended) await ask(`/api/watch/${about.session}/look`, { run: Number(at("run").value), neuron: Number(at("neuron").value) });
+  stream.onmessage = (message) => {
+    seen.receive(JSON.parse(message.data), told++);
+    if (seen.ended()) stream.close();
+  };
+  stream.onerror = () => {
+    stream.close();
+    seen.finish(seen.ended() ? null : "The server ended this training.");
+  };
 }
 
 export const watch = {
@@ -199,16 +146,13 @@ export const watch = {
     }
     form.addEventListener("submit", start);
     form.addEventListener("change", check);
-    at("pause").addEventListener("click", () => ask(`/api/watch/${about.session}/${latest?.phase === "paused" ? "resume" : "pause"}`, {}));
-    at("stop").addEventListener("click", () => ask(`/api/watch/${about.session}/stop`, {}));
     at("copy-python").addEventListener("click", () => copy("python"));
     at("copy-command").addEventListener("click", () => copy("command"));
-    at("run").addEventListener("change", look);
-    at("neuron").addEventListener("change", look);
     addEventListener("pagehide", () => stream?.close());
     await choose(Object.keys(known.presets)[0]);
+    seen.arrange(known.curves, Number(form.elements.steps.value));
   },
   shown() {
-    draw();
+    seen.draw();
   },
 };

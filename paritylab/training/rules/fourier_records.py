@@ -13,7 +13,7 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float
 
-from ...cube import Encoding, cube, encode
+from ...cube import Encoding, cube, encode, random_signs
 from ...demands import check_kind, check_whole
 from ...distributions import AbstractDistribution, Encoded, Mixture
 from ...networks.base import outputs
@@ -140,7 +140,7 @@ def _signs(snapshot: Snapshot, points: int) -> tuple[Float[Array, "points n"], F
         signs = cube(n)
     else:
         key = jr.fold_in(jr.fold_in(jr.fold_in(snapshot.data_key, RECORD_STREAM), POINT_STREAM), snapshot.step)
-        signs = jr.rademacher(key, (points, n), jnp.float32)
+        signs = random_signs(key, points, n)
     dtype = snapshot.rule.dtype
     return encode(signs, encoding_of(snapshot.distribution)).astype(dtype), signs.astype(dtype)
 

@@ -1,0 +1,1 @@
+from .watching import watch as watch
