@@ -246,6 +246,7 @@ PAPERS = {
     "boolean-circuits": "Learning Boolean Circuits with Neural Networks",
     "depth-separation": "[DRAFT] Depth Separation",
     "laws": "Laws of hidden progress, of our own: no paper, see docs/laws.md",
+    "followups": "Results that came after, each of a paper of its own, which its title names",
 }
 
 TRAIN_DEFAULTS: dict[str, Any] = {
