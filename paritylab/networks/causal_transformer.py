@@ -121,7 +121,8 @@ def _layer(
         jax.lax.dynamic_update_slice_in_dim(old, new, first, axis=0)
         for old, new in ((memory.keys, key), (memory.values, value))
     )
-    seen = jnp.arange(len(keys))[None] <= (first + jnp.arange(len(h)))[:, None]
+    places = jnp.arange(len(keys), dtype=jnp.int32)
+    seen = places[None] <= (first + places[: len(h)])[:, None]
     scores = jnp.einsum("tha,sha->hts", query, keys) / query.shape[-1] ** 0.5
     weights = jax.nn.softmax(jnp.where(seen[None], scores, -jnp.inf), axis=2)
     mixed = jnp.einsum("hts,sha->tha", weights, values).reshape(h.shape)

@@ -28,6 +28,8 @@ TASKS_UNDER_TEST = {
     "random parity with noise": row(RandomTask, random_parity, (6, 2), 0.1),
     "random parity, biased": row(distributions.RandomProduct, random_parity, (6, 2), mean=0.2),
     "leaky parity": row(RandomLeaky, 7, 3),
+    "random chain": row(distributions.RandomChain, random_running_parity, (6, 2)),
+    "random chain that is never given": row(distributions.RandomChain, random_running_parity, (6, 2), forced=False),
 }
 
 
