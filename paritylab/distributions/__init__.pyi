@@ -1,6 +1,11 @@
 from .base import (
     AbstractDistribution as AbstractDistribution,
 )
+from .chains import (
+    RandomChain as RandomChain,
+    WithChain as WithChain,
+    teacher_forcing as teacher_forcing,
+)
 from .curriculum import (
     Curriculum as Curriculum,
     Phase as Phase,

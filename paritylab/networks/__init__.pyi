@@ -14,6 +14,9 @@ from .base import (
     Network as Network,
     Recipe as Recipe,
 )
+from .causal_transformer import (
+    CausalTransformer as CausalTransformer,
+)
 from .combs import (
     Comb as Comb,
     best_comb as best_comb,
@@ -67,6 +70,10 @@ from .neural_gates import (
     PooledGates as PooledGates,
     first_gates as first_gates,
     first_levels as first_levels,
+)
+from .one_matrix import (
+    OneMatrix as OneMatrix,
+    two_parity_link as two_parity_link,
 )
 from .polynet import (
     DisjointPolyNet as DisjointPolyNet,

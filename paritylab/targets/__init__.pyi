@@ -2,6 +2,13 @@ from .base import (
     AbstractRealTarget as AbstractRealTarget,
     AbstractTarget as AbstractTarget,
 )
+from .chains import (
+    ParityChain as ParityChain,
+    random_running_parity as random_running_parity,
+    random_tree_parity as random_tree_parity,
+    running_parity as running_parity,
+    tree_parity as tree_parity,
+)
 from .circuits import (
     TreeCircuit as TreeCircuit,
     circuit_from_formula as circuit_from_formula,

@@ -26,6 +26,7 @@ from .rules.gradient_descent import (
     GradientDescent as GradientDescent,
 )
 from .rules.losses import (
+    ChainLoss as ChainLoss,
     ChosenLoss as ChosenLoss,
     Confidence as Confidence,
     Hinge as Hinge,
@@ -47,6 +48,7 @@ from .rules.part_records import (
     CurriculumPhase as CurriculumPhase,
     ErrorsOn as ErrorsOn,
     OutputErrors as OutputErrors,
+    OutputLosses as OutputLosses,
 )
 from .rules.pruning_records import (
     PrunedErrors as PrunedErrors,

@@ -6,6 +6,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 from exports import row, things, without_a_row
+from test_with_chain import CHAINED_UNDER_TEST
 
 from paritylab import (
     FlippedLabels,
@@ -121,7 +122,8 @@ enumerable = pytest.mark.parametrize(
 
 
 def test_every_distribution_is_under_test():
-    assert not without_a_row(distributions, "distribution", DISTRIBUTIONS_UNDER_TEST.values())
+    rows = [*DISTRIBUTIONS_UNDER_TEST.values(), *CHAINED_UNDER_TEST.values()]
+    assert not without_a_row(distributions, "distribution", rows)
 
 
 @pytest.mark.parametrize("distribution", things(DISTRIBUTIONS_UNDER_TEST).values(), ids=DISTRIBUTIONS_UNDER_TEST)

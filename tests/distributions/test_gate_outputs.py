@@ -31,6 +31,8 @@ TASKS_UNDER_TEST = {
         distributions.RandomTaskOn, random_parity, (6, 3), distributions.Inputs(mixture="0.5 uniform + 0.5 equal-bits")
     ),
     "leaky parity": row(RandomLeaky, 7, 3),
+    "random chain": row(distributions.RandomChain, random_running_parity, (6, 2)),
+    "random chain that is never given": row(distributions.RandomChain, random_running_parity, (6, 2), forced=False),
 }
 
 

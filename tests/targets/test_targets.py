@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from exports import arguments, of_kind, row, things, without_a_row
 from scipy.linalg import hadamard
+from test_parity_chains import CHAINS_UNDER_TEST
 
 from paritylab import GateProduct, Parity, Symmetric, majority, random_parity, root_key, targets
 from paritylab.cube import bit_mask, cube, weight
@@ -67,7 +68,7 @@ REAL_TARGETS_UNDER_TEST = {
 
 
 def test_every_target_is_under_test():
-    rows = [*TARGETS_UNDER_TEST.values(), *REAL_TARGETS_UNDER_TEST.values()]
+    rows = [*TARGETS_UNDER_TEST.values(), *REAL_TARGETS_UNDER_TEST.values(), *CHAINS_UNDER_TEST.values()]
     assert not without_a_row(targets, "target", rows)
 
 

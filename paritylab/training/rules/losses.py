@@ -109,7 +109,7 @@ def is_never_negative(loss: Any) -> bool:
     """Whether a loss of the lab is at least 0 everywhere; of another nothing is known."""
     if type(loss) is ChosenLoss:
         return all(map(is_never_negative, loss.losses))
-    return type(loss) in (Hinge, Confidence, RegularizedHinge) or loss in (square_loss, logistic, ramp, soft_logistic)
+    return type(loss) in (Hinge, Confidence, RegularizedHinge, ChainLoss) or loss in (square_loss, logistic, ramp, soft_logistic)
 
 
 def soft_logistic(y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[Array, "*labels"]:
@@ -119,6 +119,30 @@ def soft_logistic(y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -
     [0.6931, 1.1269]
     """
     return jax.nn.softplus(output) - jax.nn.sigmoid(y) * output
+
+
+class ChainLoss(eqx.Module):
+    """Half the squared error of points of several labels: `steps` times the mean over them, and `last` times the last's.
+
+    With 1 and 0 it is the loss of all steps of a chain, with 0 and 1 that of the answer alone (arXiv 2410.08633, whose
+    sum over k - 1 labels is divided by k - 1).
+
+    >>> y, output = jnp.array([1.0, 1.0]), jnp.array([0.0, 3.0])
+    >>> float(ChainLoss()(y, output)), float(ChainLoss(0.0, 1.0)(y, output))
+    (1.25, 2.0)
+    """
+
+    steps: Float[Array | np.ndarray, "*runs"]
+    last: Float[Array | np.ndarray, "*runs"]
+
+    def __init__(self, steps: int | float = 1.0, last: int | float = 0.0):
+        check_number("steps", steps, 0)
+        check_number("last", last, 0)
+        self.steps, self.last = np.asarray(steps, float), np.asarray(last, float)
+
+    def __call__(self, y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[Array, ""]:
+        each = square_loss(y, output) / 2
+        return self.steps * jnp.mean(each) + self.last * each.reshape(-1)[-1]
 
 
 class ChosenLoss(eqx.Module):

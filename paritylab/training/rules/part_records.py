@@ -7,10 +7,12 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array
 
-from ...demands import check_kind, check_whole
+from ...demands import check_function, check_kind, check_whole
 from ...distributions import AbstractDistribution
 from ...distributions.base import check_distribution
 from ...networks.base import outputs
+from .criteria import wrong
+from .losses import Loss, square_loss
 from .records import RECORD_STREAM, AbstractRecord, Snapshot
 
 
@@ -28,6 +30,27 @@ class OutputErrors(AbstractRecord):
         if y.ndim != 2:
             raise ValueError("`OutputErrors` are for networks of several outputs; use `FreshError` for one.")
         return jnp.mean(~(outputs(snapshot.network, x) * y > 0), axis=0, dtype=jnp.float32)
+
+
+class OutputLosses(AbstractRecord):
+    """For each output of a network: the mean of a loss over fresh examples, (y - f)^2 unless another is given."""
+
+    loss: Loss = eqx.field(static=True, default=square_loss)
+    points: int = eqx.field(static=True, default=1024)
+    name = "output_losses"
+
+    def __check_init__(self) -> None:
+        check_function("loss", self.loss, "square_loss")
+        check_whole("points", self.points, 1)
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        x, y = snapshot.fresh(self.points)
+        each = self.loss(y, outputs(snapshot.network, x))
+        if y.ndim != 2 or each.shape != y.shape:
+            raise ValueError(
+                "`OutputLosses` are for networks of several outputs and a loss of single numbers; use `FreshLoss`."
+            )
+        return jnp.mean(each, axis=0)
 
 
 class ErrorsOn(AbstractRecord):
@@ -54,8 +77,8 @@ class ErrorsOn(AbstractRecord):
 
         def error(number: int, distribution: AbstractDistribution) -> Array:
             x, y = distribution.sample(jr.fold_in(key, number), self.points)
-            wrong = ~(outputs(snapshot.network, x.astype(snapshot.rule.dtype)) * y.astype(snapshot.rule.dtype) > 0)
-            return jnp.mean(wrong, dtype=jnp.float32)
+            values = outputs(snapshot.network, x.astype(snapshot.rule.dtype))
+            return jnp.mean(wrong(y.astype(snapshot.rule.dtype), values), dtype=jnp.float32)
 
         return jnp.stack([error(number, each) for number, each in enumerate(self.distributions)])
 

@@ -8,6 +8,7 @@ from exports import Row, row, things, without_a_row
 
 from paritylab import training
 from paritylab.training import (
+    ChainLoss,
     ChosenLoss,
     Confidence,
     FirstThen,
@@ -33,6 +34,7 @@ LOSSES_UNDER_TEST = {
     "ramp": Row(ramp, ramp),
     "soft logistic": Row(soft_logistic, soft_logistic),
     "correlation": Row(correlation, correlation),
+    "steps and the answer": row(ChainLoss, 1.0, 0.1),
     "the second of two": row(ChosenLoss, (Hinge(), square_loss), 1),
 }
 OF_THE_MARGIN = (Hinge, Confidence, logistic, ramp, correlation)

@@ -87,6 +87,7 @@ RECORDS_UNDER_TEST = {
     "support fourier": (row(training.SupportFourier, 2, ((), (0, 1), (1,))), "parity"),
     "updates": (row(training.Updates), "jumps"),
     "output errors": (row(training.OutputErrors, 32), "several labels"),
+    "output losses": (row(training.OutputLosses, training.square_loss, 32), "several labels"),
     "errors on": (row(training.ErrorsOn, [PARITY, pl.Uniform(pl.Parity(6, (1,)))], 32), "parity"),
     "unit norms": (row(training.UnitNorms), "parity"),
     "pruned errors": (row(training.PrunedErrors, (1, 5), 32), "parity"),
