@@ -45,8 +45,8 @@ class Settings:
 SETTINGS = {
     "quick": Settings(pairs=(15, 25, 51, 75), multiples=(5, 10, 20, 40, 80), seeds=8, fitted=25),
     "paper": Settings(
-        pairs=(15, 25, 51, 75, 101, 151, 201),
-        multiples=(8, 11.3, 16, 22.6, 32, 64),
+        pairs=(15, 25, 51, 75, 101, 151, 201, 301, 401),
+        multiples=(4, 5.6, 8, 11.3, 16, 22.6, 32, 64),
         seeds=20,
         fitted=51,
     ),

@@ -72,7 +72,7 @@ class Settings:
 
 SETTINGS = {
     "quick": Settings(pairs=(15,), seeds=6, steps=2000, records=10, points=8192),
-    "paper": Settings(pairs=(15, 21, 31), seeds=10, steps=30_000, records=30, together=10),
+    "paper": Settings(pairs=(15, 21, 31), seeds=20, steps=30_000, records=30, together=20),
 }
 
 
