@@ -111,10 +111,11 @@ def aggregates(looked: Looked, asked: dict[str, Any]) -> dict[str, Any]:
     if not shown["trained"]:
         return shown
     left = [name for name in several if name not in where]
-    by = chosen["by"] or (left[0] if left else "")
-    rest = [name for name in left if name != by]
-    x = chosen["x"] or (rest[-1] if rest else by)
-    y = chosen["y"] or (rest[-2] if len(rest) > 1 else by)
+    taken = {chosen["x"], chosen["y"]}
+    by = chosen["by"] or next((name for name in left if name not in taken), left[0] if left else "")
+    rest = [name for name in left if name not in {by, *taken}]
+    x = chosen["x"] or (rest.pop() if rest else by)
+    y = chosen["y"] or (rest.pop() if rest else by)
     outcomes = looked.table.outcome[mine].value_counts()
     return {
         **shown,

@@ -15,7 +15,7 @@ const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4]];
 const shown = (value) => {
   if (value === null || value === undefined) return "–";
   const size = Math.abs(value);
-  if (size >= 1e6 || (size > 0 && size < 1e-3)) return value.toExponential(1).replace("e+", "e");
+  if (size >= 1e6 || (size > 0 && size < 1e-3)) return value.toExponential(1).replace("e+", "e").replace("e-", "e\u2011"); // a hyphen at which no line breaks
   return size >= 1000 ? value.toLocaleString("en") : String(Number(value.toPrecision(3)));
 };
 export { shown };
@@ -76,7 +76,9 @@ function spaced(widths, cell) {
 }
 
 function axes(pen, ink, width, height, { x, y, across, up, logX, logY, names, above = 0 }) {
-  const box = { left: 52, right: width - 10, top: 12 + above, bottom: height - 34 };
+  const heights = ticks(...y, Math.max(2, height / 45), logY);
+  const left = Math.max(40, 24 + Math.max(...heights.map((at) => pen.measureText(shown(at)).width)));
+  const box = { left, right: width - 10, top: 12 + above, bottom: height - 34 };
   const place = (value, [low, high], log, from, to) =>
     from + (to - from) * (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
   const toX = (value) => place(value, x, logX, box.left, box.right);
@@ -95,7 +97,7 @@ function axes(pen, ink, width, height, { x, y, across, up, logX, logY, names, ab
   pen.fillText(across, (box.left + box.right) / 2, height - 15);
   pen.textAlign = "right";
   pen.textBaseline = "middle";
-  for (const at of ticks(...y, Math.max(2, height / 45), logY)) {
+  for (const at of heights) {
     pen.beginPath();
     pen.moveTo(box.left, toY(at));
     pen.lineTo(box.right, toY(at));
@@ -139,7 +141,7 @@ export function curves(canvas, { series, across, up, x, y, logX, logY, steps, do
   const ys = y ?? roomy(ends([...(logY ? [] : [0]), ...all((each) => [...each.y, ...(each.low ?? []), ...(each.high ?? []), ...(each.lines ?? []).flatMap((line) => line.y)])], logY));
   const last = (each) => `${each.name}: ${shown(each.y.findLast?.((value) => value !== null) ?? null)}`;
   picture(canvas, words ?? `${up} over ${across}. At the end, ${series.map(last).join("; ")}`, (pen, width, height, ink) => {
-    const rows = series.length > 1 ? legendRows(pen, series.map((each) => each.name), width - 52) : [];
+    const rows = series.length > 1 ? legendRows(pen, series.map((each) => each.name), width - 56) : [];
     const { toX, toY, box } = axes(pen, ink, width, height, { x: xs, y: ys, across, up, logX, logY, above: ROW * rows.length });
     pen.save();
     pen.beginPath();

@@ -12,7 +12,8 @@ async function look(fresh) {
   if (!store) return;
   asking?.abort();
   asking = new AbortController();
-  const sent = { store, where, ...(fresh ? {} : { by: at("by").value, x: at("x").value, y: at("y").value }) };
+  const axis = (name) => (at(name).value in where ? "" : at(name).value); // along a column of one value there is nothing to see
+  const sent = { store, where, ...(fresh ? {} : { by: axis("by"), x: axis("x"), y: axis("y") }) };
   try {
     const found = await ask("/api/results", sent, asking.signal);
     if (JSON.stringify(found) !== before) draw(found);
