@@ -1,10 +1,10 @@
 """Parity with and without its intermediate steps: arXiv 2410.08633 (Kim, Suzuki) and 2410.05459 (Wen et al.).
 
 *One matrix of scores.* d = 64, a random k-parity, k - 1 nodes of a binary tree as steps, full-batch gradient descent on
-100,000 points for 350 epochs; a softmax-weighted mean of what comes before, then a fixed link that makes two signs their
-product. Four models of the paper, rate eta = 15, 50, 100 for k = 8, 16, 32: *direct* (loss of the answer alone, rate
-eta / 100), *chain* (loss of all steps, which the network says itself, level by level), *forced* (the steps before are
-given in training), *consistent* (as chain; a level says 0 until the one below is sure). "The direct model ...
+100,000 points for 350 epochs; a softmax-weighted mean of what comes before, then a fixed link that makes two signs
+their product. Four models of the paper, rate eta = 15, 50, 100 for k = 8, 16, 32: *direct* (loss of the answer alone,
+rate eta / 100), *chain* (loss of all steps, which the network says itself, level by level), *forced* (the steps before
+are given in training), *consistent* (as chain; a level says 0 until the one below is sure). "The direct model ...
 completely fails", "the prediction error is stuck at 0.5"; teacher forcing "always learns efficiently"; with
 self-consistency "two or three distinct learning stages" for k = 8, 16; the basic chain "manages to fully solve the
 problem for k = 8 ... but not for k = 16, 32". Losses are half of squared errors on points that no step has seen, with
@@ -43,9 +43,10 @@ from ...networks import CausalTransformer, OneMatrix
 from ...sweep import Results
 from ...targets import random_running_parity, random_tree_parity
 from ...training import ChainLoss, LinearFall, OutputLosses, Recording
+from ...training.rules.optimizers import constant
 from ..base import Claim, Measured, Null, Region
 from ..drawing import dress
-from ..measures import fraction, least, median
+from ..measures import fraction, least, mean, median
 
 D = 64
 SURE = 0.4
@@ -92,24 +93,23 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Settings:
-    grid: tuple[tuple[int, tuple[str, ...]], ...]
-    """For each k the models that are trained."""
+    grid: tuple[tuple[int, tuple[str, ...], int], ...]
+    """For each k the models that are trained, and with how many seeds."""
     points: int
     epochs: int
     """Those of the paper."""
     longer: int
     """Those of self-consistency here."""
-    seeds: int
     causal: Sizes
 
 
 SETTINGS = {
     "quick": Settings(
-        ((8, tuple(MODELS)), (32, ("direct",))), 8_192, 350, 500, 6,
+        ((8, tuple(MODELS), 6), (32, ("direct",), 3)), 8_192, 350, 500,
         Sizes(12, (1, 2, 3), (32, 1, 4), (0.003,), 128, 2_000, 20, 512, 6),
     ),
     "paper": Settings(
-        tuple((k, tuple(MODELS)) for k in RATES), 100_000, 350, 700, 20,
+        tuple((k, tuple(MODELS), 20) for k in RATES), 100_000, 350, 700,
         Sizes(30, (1, 2, 3, 4), (720, 4, 4), (6e-5, 8e-5, 1e-4), 512, 19_532, 4, 2048, 8),
     ),
 }  # fmt: skip
@@ -121,14 +121,14 @@ def clipped_adam(rate: Any) -> optax.GradientTransformation:
 
 
 def plan(settings: Settings) -> Iterator[pl.Plan]:
-    for k, models in settings.grid:
+    for k, models, seeds in settings.grid:
         for name in models:
             model, last = MODELS[name], settings.longer if name == "consistent" else settings.epochs
             yield pl.plan(
                 RandomChain(random_tree_parity, (D, k), forced=model.forced),
                 OneMatrix(k - 1, model.mask, model.confidence),
                 rate=RATES[k] * model.factor, loss=model.loss, batch=settings.points, sample=settings.points,
-                seeds=settings.seeds, steps=last, every=10, validation=0, lanes=1,
+                seeds=seeds, steps=last, every=10, validation=0, lanes=1,
                 records=Recording((OutputLosses(points=2048),), 10), labels={"part": "matrix", "model": name, "k": k},
             )  # fmt: skip
     yield from of_the_transformer(settings.causal)
@@ -138,12 +138,17 @@ def of_the_transformer(sizes: Sizes) -> Iterator[pl.Plan]:
     falling = sizes.steps * sizes.batch >= 10**7
     for k, way in itertools.product(sizes.ks, ("chain", "direct")):
         chained = way == "chain"
-        make = RandomChain(random_running_parity, (sizes.n, k)) if chained else pl.RandomTask(pl.random_parity, (sizes.n, k))
+        make = (
+            RandomChain(random_running_parity, (sizes.n, k))
+            if chained
+            else pl.RandomTask(pl.random_parity, (sizes.n, k))
+        )
         yield pl.plan(
             make, CausalTransformer(*sizes.network, outputs=k + 1 if chained else None), rate=sizes.rates,
             loss="logistic", optimizer=clipped_adam, batch=sizes.batch, seeds=sizes.seeds, steps=sizes.steps,
             every=sizes.every, validation=sizes.validation, lanes=sizes.seeds,
-            labels={"part": "causal", "model": way, "k": k}, **({"schedule": LinearFall(sizes.steps)} if falling else {}),
+            labels={"part": "causal", "model": way, "k": k},
+            schedule=LinearFall(sizes.steps) if falling else constant,
         )  # fmt: skip
 
 
@@ -163,7 +168,9 @@ def read(settings: Settings, results: Results) -> Data:
     rows = []
     for row in curves.itertuples():
         each = np.asarray(row.output_losses, float) / 2
-        levels = np.split(each, np.cumsum([(len(each) + 1) >> (i + 1) for i in range(int(math.log2(len(each) + 1)) - 1)]))
+        levels = np.split(
+            each, np.cumsum([(len(each) + 1) >> (i + 1) for i in range(int(math.log2(len(each) + 1)) - 1)])
+        )
         one = {"model": row.model, "k": int(row.k), "seed": int(row.seed), "epoch": int(row.step)}
         rows.append({**one, "steps": each.mean(), "answer": each[-1], "levels": [level.max() for level in levels]})
     runs = results.table()
@@ -172,7 +179,9 @@ def read(settings: Settings, results: Results) -> Data:
     runs["rate"] = runs.rate.astype(float)
     medians = runs.groupby(["model", "k", "rate"]).samples.median().reset_index().sort_values("samples")
     best = medians.groupby(["model", "k"]).first().reset_index()[["model", "k", "rate"]]
-    return Data(pd.DataFrame(rows), runs.merge(best, on=["model", "k", "rate"])[["model", "k", "seed", "samples", "outcome"]])
+    return Data(
+        pd.DataFrame(rows), runs.merge(best, on=["model", "k", "rate"])[["model", "k", "seed", "samples", "outcome"]]
+    )
 
 
 def of_runs(data: Data, model: str, k: int, epochs: int, column: str = "answer") -> np.ndarray:
@@ -186,8 +195,9 @@ def solved(model: str, k: int, epochs: int, data: Data) -> Measured:
     return fraction(of_runs(data, model, k, epochs).min(axis=1) < SOLVED)
 
 
-def last(model: str, k: int, epochs: int, column: str, data: Data) -> Measured:
-    return median(of_runs(data, model, k, epochs, column)[:, -1])
+def at_the_end(model: str, k: int, epochs: int, data: Data) -> Measured:
+    """The mean over runs of the loss of the answer."""
+    return mean(of_runs(data, model, k, epochs)[:, -1])
 
 
 def in_stages(model: str, k: int, data: Data) -> Measured:
@@ -203,7 +213,7 @@ def in_stages(model: str, k: int, data: Data) -> Measured:
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    for k, models in settings.grid:
+    for k, models, _ in settings.grid:
         head = f"d = {D}, k = {k}, {settings.points:,} points, {settings.epochs} epochs"
         for name in models:
             yield from CLAIMS[name](settings, head, k)
@@ -212,25 +222,35 @@ def claims(settings: Settings) -> Iterator[Claim]:
 
 def of_direct(settings: Settings, head: str, k: int) -> Iterator[Claim]:
     epochs = settings.epochs
-    statement = f"{head}: without steps in the loss nothing is learned; the least loss of the answer of all runs and epochs"
+    statement = (
+        f"{head}: without steps in the loss nothing is learned; the least loss of the answer of all runs and epochs"
+    )
     null = Null("a solved answer", 0.0)
     measure = lambda data: least(of_runs(data, "direct", k, epochs))
     yield Claim(f"k{k}/direct/fails", statement, 0.5, Region(low=0.45), measure, null=null)
-    statement = f"{head}: 'the prediction error is stuck at 0.5' without steps in the loss; the answer's at the end, median over runs"
+    statement = (
+        f"{head}: 'the prediction error is stuck at 0.5' without steps in the loss; the answer's at the end, mean "
+        "over runs"
+    )
     explanation = (
         "At the start the answer is the link of a mean of many signs, nearly -1, for a loss of nearly 1. To say 0 the "
-        "answer has to attend to steps that are nearly constant, of which there are few at k = 8, and the rate is small; "
-        "at k = 32 it does."
+        "answer has to attend to steps that are nearly constant, of which there are few at k = 8, and the rate is "
+        "small; at k = 32 it does."
     )
-    null = Null("the start, nearly -1 everywhere", lambda data: float(np.median(of_runs(data, "direct", k, epochs)[:, 0])))
+    null = Null(
+        "the start, nearly -1 everywhere", lambda data: float(np.median(of_runs(data, "direct", k, epochs)[:, 0]))
+    )
     tested = () if k == 32 else ("k32/direct/stuck",)
-    measure = partial(last, "direct", k, epochs, "answer")
+    measure = partial(at_the_end, "direct", k, epochs)
     yield Claim(f"k{k}/direct/stuck", statement, 0.5, Region(0.45, 0.55), measure, None, explanation, null, tested)
 
 
 def of_chain(settings: Settings, head: str, k: int) -> Iterator[Claim]:
     epochs = settings.epochs
-    statement = f"{head}: the chain without help decreases its loss significantly; at the end over the start's, median over runs"
+    statement = (
+        f"{head}: the chain without help decreases its loss significantly; at the end over the start's, median over "
+        "runs"
+    )
 
     def share(data: Data) -> Measured:
         curves = of_runs(data, "chain", k, epochs, "steps")
@@ -245,39 +265,57 @@ def of_solving(settings: Settings, head: str, k: int, name: str) -> Claim:
     words = "solves it" if k == 8 else "does not solve it"
     statement = f"{head}: {MODELS[name].title} {words}; the fraction of runs with a loss of the answer below {SOLVED}"
     region = Region(low=0.5) if k == 8 else Region(high=0.5)
-    null = Null("the direct model", 0.0) if k == 8 else Null("teacher forcing", lambda data: solved("forced", k, settings.epochs, data).value)
+    null = (
+        Null("the direct model", 0.0)
+        if k == 8
+        else Null("teacher forcing", lambda data: solved("forced", k, settings.epochs, data).value)
+    )
     explanation = (
-        "The last step learns before those below it are right: it comes to say 0 from constants, where the link is steep "
-        "and its gradient vanishes on average, and stays. With 10% of the answer's gradient some runs pass."
+        "The last step learns before those below it are right: it comes to say 0 from constants and stays there. With "
+        "10% of the answer's gradient some runs pass."
     )
     measure = partial(solved, name, k, settings.epochs)
     tested = () if name == "chain-10" else (f"k{k}/chain-10/solves",)
-    return Claim(f"k{k}/{name}/solves", statement, 1.0 if k == 8 else 0.0, region, measure, None, explanation, null, tested)
+    return Claim(
+        f"k{k}/{name}/solves", statement, 1.0 if k == 8 else 0.0, region, measure, None, explanation, null, tested
+    )
 
 
 def of_forced(settings: Settings, head: str, k: int) -> Iterator[Claim]:
-    statement = f"{head}: teacher forcing always learns; the fraction of runs with a loss of the answer below {SOLVED}, on its own steps"
+    statement = (
+        f"{head}: teacher forcing always learns; the fraction of runs with a loss of the answer below {SOLVED}, on "
+        "their own steps"
+    )
     null = Null("the direct model", lambda data: solved("direct", k, settings.epochs, data).value)
     measure = partial(solved, "forced", k, settings.epochs)
     yield Claim(f"k{k}/forced/solves", statement, 1.0, Region(low=0.5), measure, null=null)
 
 
 def of_consistent(settings: Settings, head: str, k: int) -> Iterator[Claim]:
-    explanation = "The answer's level is unlocked last, and the epochs that it needs end about there; all runs have it when they go on."
+    explanation = (
+        "The answer's level is unlocked last, and the epochs that it needs end about there; runs that go on have it."
+    )
     for name, epochs in (("solves", settings.epochs), ("solves-later", settings.longer)):
         words = f"with self-consistency it is solved within {epochs} epochs"
-        statement = f"d = {D}, k = {k}, {settings.points:,} points: {words}; the fraction of runs with a loss of the answer below {SOLVED}"
+        statement = (
+            f"d = {D}, k = {k}, {settings.points:,} points: {words}; the fraction of runs with a loss of the answer "
+            f"below {SOLVED}"
+        )
         null = Null("the direct model", lambda data: solved("direct", k, settings.epochs, data).value)
         tested = (f"k{k}/consistent/solves-later",) if name == "solves" else ()
         paper = 1.0 if name == "solves" else None
         measure = partial(solved, "consistent", k, epochs)
-        yield Claim(f"k{k}/consistent/{name}", statement, paper, Region(low=0.5), measure, None, explanation, null, tested)
+        yield Claim(
+            f"k{k}/consistent/{name}", statement, paper, Region(low=0.5), measure, None, explanation, null, tested
+        )
     statement = (
         f"{head}: with self-consistency levels are learned one after the other; the fraction of runs in which each is "
         "solved 20 epochs or more after the one below"
     )
     null = Null("teacher forcing", lambda data: in_stages("forced", k, data).value)
-    yield Claim(f"k{k}/consistent/stages", statement, 1.0, Region(low=0.5), partial(in_stages, "consistent", k), null=null)
+    yield Claim(
+        f"k{k}/consistent/stages", statement, 1.0, Region(low=0.5), partial(in_stages, "consistent", k), null=null
+    )
 
 
 CLAIMS = {
@@ -301,13 +339,17 @@ def quotient(one: tuple[str, int], other: tuple[str, int], data: Data) -> Measur
 
 
 def of_samples(sizes: Sizes) -> Iterator[Claim]:
-    head = f"causal Transformer, n = {sizes.n}, samples until all points are right (at most {sizes.steps * sizes.batch:,})"
+    head = (
+        f"causal Transformer, n = {sizes.n}, samples until all points are right (at most {sizes.steps * sizes.batch:,})"
+    )
     most = sizes.ks[-1]
     for k in sizes.ks[1:]:
         statement = f"{head}: k = {k} takes many more without steps; without over with steps, median over seeds"
         measure = partial(quotient, ("direct", k), ("chain", k))
         yield Claim(f"causal/k{k}", statement, None, Region(low=4.0), measure, null=Null("steps that do not help", 1.0))
-    statement = f"{head}: with steps they grow like a polynomial in k, at most k^2; k = {most} over k = 1, median over seeds"
+    statement = (
+        f"{head}: with steps they grow like a polynomial in k, at most k^2; k = {most} over k = 1, median over seeds"
+    )
     null = Null("without steps", lambda data: quotient(("direct", most), ("direct", 1), data).value)
     measure = partial(quotient, ("chain", most), ("chain", 1))
     yield Claim("causal/with", statement, None, Region(high=float(most**2)), measure, null=null)
@@ -322,26 +364,42 @@ STYLES = {"direct": ":", "chain": "-.", "chain-10": (0, (5, 1, 1, 1, 1, 1)), "fo
 
 def plot(settings: Settings, data: Data) -> Figures:
     """Losses over epochs, medians of runs in bold; samples over k."""
-    grid = [k for k, _ in settings.grid]
+    grid = [k for k, _, _ in settings.grid]
     figure, axes = panels(1, len(grid) + 1, width=3.3, height=2.8)
-    for axis, (k, models) in zip(axes[0], settings.grid, strict=False):
+    for axis, (k, models, _) in zip(axes[0], settings.grid, strict=False):
         for i, name in enumerate(models):
             curves, epochs = of_runs(data, name, k, settings.longer), epochs_of(data, name, k)
             axis.plot(epochs, curves.T, color=INKS[i], linestyle=STYLES[name], linewidth=0.4, alpha=0.5)
-            axis.plot(epochs, np.median(curves, axis=0), color=INKS[i], linestyle=STYLES[name], label=MODELS[name].title)
+            axis.plot(
+                epochs, np.median(curves, axis=0), color=INKS[i], linestyle=STYLES[name], label=MODELS[name].title
+            )
         axis.axhline(0.5, color="0.6", linewidth=0.6)
         axis.axvline(settings.epochs, color="0.8", linewidth=0.6)
-        dress(axis, xlabel="epoch", ylabel="loss of the answer", title=f"One matrix, d = {D}, k = {k}", legend="best", size=6)
+        dress(
+            axis,
+            xlabel="epoch",
+            ylabel="loss of the answer",
+            title=f"One matrix, d = {D}, k = {k}",
+            legend="best",
+            size=6,
+        )
     last_axis, sizes = axes[0, -1], settings.causal
     for i, (way, words) in enumerate({"chain": "with steps", "direct": "without"}.items()):
         for k in sizes.ks:
-            last_axis.plot(np.full(len(samples_of(data, way, k)), k), samples_of(data, way, k), "os"[i], color=INKS[i], markersize=3, alpha=0.5)
+            last_axis.plot(
+                np.full(len(samples_of(data, way, k)), k),
+                samples_of(data, way, k),
+                "os"[i],
+                color=INKS[i],
+                markersize=3,
+                alpha=0.5,
+            )
         middle = [np.median(samples_of(data, way, k)) for k in sizes.ks]
         last_axis.plot(sizes.ks, middle, color=INKS[i], linestyle=("-", "--")[i], label=words)
     last_axis.axhline(sizes.steps * sizes.batch, color="0.6", linewidth=0.6)
     last_axis.text(sizes.ks[0], sizes.steps * sizes.batch, "all that were seen", fontsize=6, color="0.4", va="bottom")
-    names = {"xlabel": "k", "ylabel": "samples until all is right", "title": f"Causal Transformer, n = {sizes.n}"}
-    dress(last_axis, yscale="log", legend="center right", **names)
+    last_axis.set(xlabel="k", ylabel="samples until all is right", title=f"Causal Transformer, n = {sizes.n}")
+    dress(last_axis, yscale="log", legend="center right")
     last_axis.set_xticks(sizes.ks)
     return {"chain-of-thought": figure}
 

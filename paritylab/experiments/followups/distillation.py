@@ -22,7 +22,8 @@ move half as fast as the difference of two would. The transition is taken at the
 1/4, and *before* at a quarter of its step. Of the two-shot schedule no lengths are known: the first checkpoint is
 taught for as many steps as the teacher had taken to it, in *transition* and *before* alike. A student has learned when
 it makes no mistake on 2,048 points. Correlations are those of p(+1) - p(-1) with monomials, from fresh points.
-Quick: (16, 6), teachers of 1,000 and students of 30 units, batch 16. A null that is computed is what the same ratio is for another way.
+Quick: (16, 6), teachers of 1,000 and students of 30 units, batch 16. A null that is
+computed is what the same ratio is for another way.
 """
 
 import itertools
@@ -46,7 +47,7 @@ from ...sweep import Call, Results
 from ...training import FreshError, Parameters, Recording, Runs, Taught, logistic, soft_logistic
 from ..base import Claim, Measured, Null, Region
 from ..drawing import dress
-from ..measures import bootstrap, fraction, median
+from ..measures import UNKNOWN, bootstrap, fraction, median
 
 CHANCE = 0.45
 """Above this error the teacher knows nothing yet."""
@@ -145,15 +146,24 @@ def taught_by_labels(settings: Settings, task: AbstractDistribution, seed: int) 
 
 
 def correlations(settings: Settings, networks: list[Any]) -> dict[str, list[float]]:
-    """The mean |E[(p(+1) - p(-1)) chi_S]| over coordinates in and out of the support, and over pairs inside."""
+    """The mean |E[(p(+1) - p(-1)) chi_S]| over coordinates and over pairs, inside and outside of the support."""
     x, _ = pl.Uniform(pl.Parity(settings.n, ())).sample(pl.root_key(7), settings.points)
-    k, n = settings.k, settings.n
-    pairs = [x[:, i] * x[:, j] for i, j in itertools.combinations(range(k), 2)]
-    monomials = jnp.concatenate([x, jnp.stack(pairs, axis=1)], axis=1)
+    columns = {
+        "inside 1": x[:, : settings.k],
+        "outside 1": x[:, settings.k :],
+        "inside 2": _pairs(x[:, : settings.k]),
+        "outside 2": _pairs(x[:, settings.k :]),
+    }
+    monomials = jnp.concatenate([*columns.values()], axis=1)
     look = eqx.filter_jit(lambda network: jnp.abs(jnp.tanh(outputs(network, x) / 2) @ monomials) / len(x))
     found = np.stack([np.asarray(look(network)) for network in networks])
-    values = {"inside": found[:, :k], "outside": found[:, k:n], "pairs": found[:, n:]}
-    return {name: [float(each) for each in value.mean(axis=1)] for name, value in values.items()}
+    ends = np.cumsum([column.shape[1] for column in columns.values()])[:-1]
+    parts = np.split(found, ends, axis=1)
+    return {name: part.mean(axis=1).tolist() for name, part in zip(columns, parts, strict=True)}
+
+
+def _pairs(x: Any) -> Any:
+    return jnp.stack([x[:, i] * x[:, j] for i, j in itertools.combinations(range(x.shape[1]), 2)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -165,7 +175,7 @@ class Data:
     teachers: pd.DataFrame
     """A row for each checkpoint."""
     peaks: pd.DataFrame
-    """A row for each teacher: when the correlations are largest, the transition, and by how much they exceed the end's."""
+    """A row for each teacher and degree: where the correlations are largest, and what they are elsewhere."""
 
 
 def read(settings: Settings, results: Results) -> Data:
@@ -174,32 +184,34 @@ def read(settings: Settings, results: Results) -> Data:
     times = students.pivot_table(index="teacher_seed", columns="way", values="time", aggfunc="first")
     times["teacher"] = students.groupby("teacher_seed").teacher_time.first()
     teachers = table[table.part == "teacher"].sort_values(["teacher_seed", "step"])
-    return Data(times.astype(float), teachers, pd.DataFrame([*map(peak, times.index, itertools.repeat(teachers))]))
+    found = [peak(curve, degree) for _, curve in teachers.groupby("teacher_seed") for degree in (1, 2)]
+    return Data(times.astype(float), teachers, pd.DataFrame(found))
 
 
-def peak(seed: int, teachers: pd.DataFrame) -> dict[str, float]:
-    """Where a teacher's correlations are largest."""
-    curve = teachers[teachers.teacher_seed == seed]
-    steps, errors, inside = (curve[name].to_numpy(float) for name in ("step", "error", "inside"))
+def peak(curve: pd.DataFrame, degree: int) -> dict[str, float]:
+    """Where a teacher's correlations with the support's monomials of a degree are largest."""
+    errors, inside, outside = (
+        curve[name].to_numpy(float) for name in ("error", f"inside {degree}", f"outside {degree}")
+    )
     highest = int(np.argmax(inside))
     left, right = int(np.argmax(errors < CHANCE)), int(np.argmax(errors < KNOWN))
     late = inside[highest] / max(float(inside[-1]), 1e-9)
     within = max(left - 1, 0) <= highest <= right + 1
-    away = inside[highest] / max(float(curve.outside.to_numpy(float)[highest]), 1e-9)
-    return {"teacher_seed": seed, "at": steps[highest], "within": within, "late": late, "away": away}
+    away = inside[highest] / max(float(outside[highest]), 1e-9)
+    return {"degree": degree, "within": within, "late": late, "away": away}
 
 
 def ratio(way: str, other: str, data: Data) -> Measured:
     """The median time of one way over that of another, with a bootstrap interval over teachers."""
     both = data.times[[way, other]].to_numpy(float)
-    return bootstrap(both, lambda rows: _over(np.median(rows[:, 0]), np.median(rows[:, 1])))
+    found = bootstrap(both, _over) if len(both) else UNKNOWN
+    return UNKNOWN if np.isnan([found.value, *found.interval]).any() else found
 
 
-def _over(one: float, other: float) -> float:
-    """A quotient of times, of which the first, the second or both may never come."""
-    if math.isinf(one) and math.isinf(other):
-        return math.nan
-    return one / other
+def _over(both: np.ndarray) -> float:
+    """The quotient of two medians, the first, the second or both of which may never come."""
+    one, other = np.median(both, axis=0)
+    return math.nan if math.isinf(one) and math.isinf(other) else float(one / other)
 
 
 SOONER = Region(high=0.8)
@@ -207,7 +219,9 @@ SOONER = Region(high=0.8)
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    head = f"({settings.n}, {settings.k})-parity, teacher of {settings.teacher:,}, student of {settings.student:,} units"
+    head = (
+        f"({settings.n}, {settings.k})-parity, teacher of {settings.teacher:,}, student of {settings.student:,} units"
+    )
     of = "median time to no mistakes, over teachers, as a share of that of"
     for way, other in itertools.product(("progressive", "transition"), ("labels", "final")):
         statement = f"{head}: {NAMES[way]} is sooner than {NAMES[other]}; {of} the latter"
@@ -226,22 +240,43 @@ def claims(settings: Settings) -> Iterator[Claim]:
     yield Claim("before/final", statement, None, Region(low=0.9), partial(ratio, "before", "final"), null=null)
     statement = f"{head}: progressive distillation makes the student as fast as the teacher; {of} the teacher's own"
     null = Null("labels alone", lambda data: ratio("labels", "teacher", data).value)
-    yield Claim("progressive/teacher", statement, 1.0, Region(high=1.25), partial(ratio, "progressive", "teacher"), null=null)
+    yield Claim(
+        "progressive/teacher", statement, 1.0, Region(high=1.25), partial(ratio, "progressive", "teacher"), null=null
+    )
     yield from of_correlations(head)
 
 
 def of_correlations(head: str) -> Iterator[Claim]:
-    statement = (
-        f"{head}: the teacher's correlations with single coordinates of the support are largest in the transition "
-        f"(error from {CHANCE} to {KNOWN}, a checkpoint more on each side); the fraction of teachers"
-    )
-    yield Claim("spike/where", statement, 1.0, Region(low=0.75), lambda data: fraction(data.peaks.within), null=Null("a time at random", spread_of))
-    statement = f"{head}: and fall again; the largest over the last, the median over teachers"
-    null = Null("correlations that stay", 1.0)
-    yield Claim("spike/falls", statement, None, Region(low=2.0), lambda data: median(data.peaks.late), null=null)
-    statement = f"{head}: and are those of the support; there, over those outside of it, the median over teachers"
-    null = Null("coordinates that are alike", 1.0)
-    yield Claim("spike/support", statement, None, Region(low=3.0), lambda data: median(data.peaks.away), null=null)
+    for degree, of in ((1, "single coordinates"), (2, "pairs of coordinates")):
+        part = partial(_peaks, degree)
+        explanation = (
+            "With an even k a network that is nearly even grows even monomials first, pairs before all; those of "
+            "single coordinates stay in the noise of its start and of 8,192 points."
+        )
+        tested: tuple[str, ...] = (
+            () if degree == 2 else tuple(f"spike/2/{each}" for each in ("where", "falls", "support"))
+        )
+        statement = (
+            f"{head}: the teacher's correlations with {of} of the support are largest in the transition (error from "
+            f"{CHANCE} to {KNOWN}, a checkpoint more on each side); the fraction of teachers"
+        )
+        null = Null("a checkpoint at random", spread_of)
+        measure = lambda data, part=part: fraction(part(data).within)
+        yield Claim(f"spike/{degree}/where", statement, 1.0, Region(low=0.6), measure, None, explanation, null, tested)
+        statement = f"{head}: correlations with {of} fall again; the largest over the last, median over teachers"
+        null = Null("correlations that stay", 1.0)
+        measure = lambda data, part=part: median(part(data).late)
+        yield Claim(f"spike/{degree}/falls", statement, None, Region(low=2.0), measure, None, explanation, null, tested)
+        statement = f"{head}: there, those with {of} of the support over those outside of it, median over teachers"
+        null = Null("coordinates that are alike", 1.0)
+        measure = lambda data, part=part: median(part(data).away)
+        yield Claim(
+            f"spike/{degree}/support", statement, None, Region(low=3.0), measure, None, explanation, null, tested
+        )
+
+
+def _peaks(degree: int, data: Data) -> pd.DataFrame:
+    return data.peaks[data.peaks.degree == degree]
 
 
 def spread_of(data: Data) -> float:
@@ -251,16 +286,26 @@ def spread_of(data: Data) -> float:
     return float((inside.groupby(data.teachers.teacher_seed).sum() + 3).median() / per_teacher)
 
 
+CURVES = (
+    ("inside 1", "coordinates, support", "-."),
+    ("inside 2", "pairs, support", "-"),
+    ("outside 1", "coordinates, others", ":"),
+    ("outside 2", "pairs, others", (0, (1, 3))),
+)
+
+
 def plot(settings: Settings, data: Data) -> Figures:
     """A teacher's error and correlations; the students' times beside it."""
     figure, axes = panels(1, 2, width=3.6, height=2.8)
     curve = data.teachers[data.teachers.teacher_seed == data.times.index[0]]
     left, right = axes[0]
     left.plot(curve.step, curve.error, color="0.4", linestyle="--", label="error")
-    left.plot(curve.step, curve.inside, color=INKS[1], marker="o", markersize=2.5, label="$|E[p\\,x_i]|$, support")
-    left.plot(curve.step, curve.pairs, color=INKS[2], marker="s", markersize=2.5, label="$|E[p\\,x_i x_j]|$, support")
-    left.plot(curve.step, curve.outside, color=INKS[0], linestyle=":", label="$|E[p\\,x_i]|$, others")
-    dress(left, xlabel="step of the teacher", ylabel="error; mean correlation", title="One teacher", legend="upper right")
+    for i, (name, words, style) in enumerate(CURVES):
+        left.plot(curve.step, curve[name], color=INKS[i], linestyle=style, label=words)
+    dress(
+        left, xlabel="step of the teacher", ylabel="error; mean correlation", title="One teacher", legend="upper right"
+    )
+    left.set_yscale("symlog", linthresh=0.05)
     ways = [*NAMES]
     for i, way in enumerate(ways):
         times = data.times[way].to_numpy(float)
