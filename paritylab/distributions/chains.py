@@ -39,7 +39,7 @@ class WithChain(AbstractDistribution):
         labels = eqx.filter_eval_shape(lambda drawn: drawn.sample(root_key(0), 1), base)[1].shape[1:]
         if len(labels) != 1:
             raise ValueError(
-                f"`WithChain` is for points of several labels, such as Uniform(running_parity(9, (0, 1))), and those of "
+                "`WithChain` is for points of several labels, such as Uniform(running_parity(9, (0, 1))); those of "
                 f"{type(base).__name__} have labels of shape {labels}."
             )
         self.base, self.given, self.steps = base, given, labels[0] - 1
@@ -48,7 +48,7 @@ class WithChain(AbstractDistribution):
     def n(self) -> int:
         return self.base.n + self.steps
 
-    def _with_steps(self, x: Float[Array, "points n"], y: Float[Array, "points labels"]) -> Float[Array, "points m"]:
+    def _with_steps(self, x: Float[Array, "points n"], y: Float[Array, "points labels"]) -> Float[Array, "points _"]:
         steps = y[:, :-1] if self.given else jnp.zeros_like(y[:, :-1])
         return jnp.concatenate([x, steps.astype(x.dtype)], axis=1)
 

@@ -9,6 +9,7 @@ import pytest
 from judging import values
 
 from paritylab.experiments.base import load
+from paritylab.experiments.followups.chain_of_thought import MODELS, Sizes
 from paritylab.experiments.laws.sgd_time import Cell
 from paritylab.registry import EXPERIMENTS
 from paritylab.report.gallery import exhibits
@@ -59,6 +60,14 @@ TINY = {
     "depth-separation/fan-in": {"gates": ("OR of 3", "majority of 7"), "blocks": (3,), "trials": 2},
     "depth-separation/unlearning": {"pairs": (5,), "seeds": 3, "steps": 20, "records": 2, "points": 2048},
     "depth-separation/pairing": {"trials": 2, "sizes": (5, 9)},
+    "followups/chain-of-thought": {
+        "grid": ((8, tuple(MODELS), 2),), "points": 64, "epochs": 20, "longer": 30,
+        "causal": Sizes(4, (1, 2), (4, 1, 1), (0.01,), 8, 40, 20, 32, 2),
+    },
+    "followups/distillation": {
+        "n": 6, "k": 2, "teacher": 64, "student": 16, "rate": 0.1, "teacher_steps": 600, "steps": 600,
+        "checkpoints": 12, "phases": 3, "seeds": 2, "points": 256,
+    },
     "laws/sgd-time": {"cells": (Cell(3, 20, 20, 6, 2000),), "n": 8, "calls": 1, "samples": 2000},
 }  # fmt: skip
 """What is replaced in the settings at quick scale."""

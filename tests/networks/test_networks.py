@@ -14,6 +14,7 @@ from paritylab import MLP, Neuron, PolyNet, Transformer, networks, root_key
 from paritylab.cube import cube
 from paritylab.networks import (
     BernoulliInitialization,
+    CausalTransformer,
     ChosenInitialization,
     DisjointPolyNet,
     FourierFeatures,
@@ -25,6 +26,7 @@ from paritylab.networks import (
     MeanFieldInitialization,
     NeuralGates,
     NormalInitialization,
+    OneMatrix,
     OscillatingPolynomial,
     PatchScores,
     PerturbedSigns,
@@ -77,12 +79,16 @@ RECIPES_UNDER_TEST = {
     "neural gates": row(NeuralGates, 6, 0.7),
     "pooled gates": row(PooledGates, 6, scale=0.7),
     "scores of patches": row(PatchScores, (5,), 3),
+    "one matrix": row(OneMatrix, 3),
+    "one matrix by levels": row(OneMatrix, 3, "level", 0.1),
+    "causal transformer": row(CausalTransformer, 8, 2, 2),
+    "causal transformer with steps": row(CausalTransformer, 8, 1, 2, hidden=5, outputs=3),
     "staircase": row(Staircase),
     "staircase of sigmoids": row(Staircase, 4, sigmoid, "output"),
 }
 POWERS_OF_TWO = (NeuralGates, PooledGates)
 """Recipes for n = 8; the others are asked for n = 6."""
-FIXED = (Staircase,)
+FIXED = (Staircase, OneMatrix)
 """Recipes that draw nothing."""
 
 
@@ -109,9 +115,10 @@ def test_every_recipe_keeps_the_contract(row):
 
     x = cube(n)
     plain = network(x[5])  # one point, operation by operation
-    assert plain.shape == () and plain.dtype == jnp.float32
+    several = () if getattr(row.thing, "outputs", None) is None else (row.thing.outputs,)
+    assert plain.shape == several and plain.dtype == jnp.float32
     values = eqx.filter_jit(outputs)(network, x)
-    assert values.shape == (2**n,)
+    assert values.shape == (2**n, *several)
     # The same sums in another order: a few of 6e-8 relative to terms of order 1.
     np.testing.assert_allclose(values[5], plain, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(eqx.filter_jit(eqx.filter_vmap(network))(x), values, rtol=1e-6, atol=1e-6)

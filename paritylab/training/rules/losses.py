@@ -109,7 +109,12 @@ def is_never_negative(loss: Any) -> bool:
     """Whether a loss of the lab is at least 0 everywhere; of another nothing is known."""
     if type(loss) is ChosenLoss:
         return all(map(is_never_negative, loss.losses))
-    return type(loss) in (Hinge, Confidence, RegularizedHinge, ChainLoss) or loss in (square_loss, logistic, ramp, soft_logistic)
+    return type(loss) in (Hinge, Confidence, RegularizedHinge, ChainLoss) or loss in (
+        square_loss,
+        logistic,
+        ramp,
+        soft_logistic,
+    )
 
 
 def soft_logistic(y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[Array, "*labels"]:
@@ -122,7 +127,7 @@ def soft_logistic(y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -
 
 
 class ChainLoss(eqx.Module):
-    """Half the squared error of points of several labels: `steps` times the mean over them, and `last` times the last's.
+    """Half of squared errors of several labels: `steps` times the mean over them, and `last` times the last one's.
 
     With 1 and 0 it is the loss of all steps of a chain, with 0 and 1 that of the answer alone (arXiv 2410.08633, whose
     sum over k - 1 labels is divided by k - 1).
@@ -142,7 +147,7 @@ class ChainLoss(eqx.Module):
 
     def __call__(self, y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[Array, ""]:
         each = square_loss(y, output) / 2
-        return self.steps * jnp.mean(each) + self.last * each.reshape(-1)[-1]
+        return jnp.mean(each) * self.steps + each.reshape(-1)[-1] * self.last
 
 
 class ChosenLoss(eqx.Module):
