@@ -18,6 +18,17 @@ from paritylab.sweep import Sweep
 HERE, GALLERY = Path(__file__).parent, Path(__file__).parents[2] / "docs" / "gallery"
 
 TINY = {
+    "followups/two-circuits": {"width": 20, "seeds": 3, "epochs": 10, "every": 5, "keep": (3, 6, 20)},
+    "followups/high-degree": {
+        "d": 6, "widths": (8, 8), "samples": (200,), "steps": 200, "seeds": 3, "frozen": (6,), "exponents": (0.5, 1.0),
+        "frozen_seeds": 3,
+    },
+    "followups/unseen": {"features": 16, "field": 16, "widths": (8,), "steps": 20, "seeds": 3},
+    "followups/curriculum": {
+        "d": 8, "degrees": (2,), "widths": (8,), "samples": (100, 200), "window": 20, "steps": 200, "seeds": 3,
+    },
+    "followups/leap": {"sizes": (4, 5, 6), "width": 8, "steps": 1000, "seeds": 4},
+    "followups/sign-descent": {"sizes": {2: (4, 5, 6), 3: (4, 5, 6)}, "batches": 2, "seeds": 4, "turned": 4},
     "hidden-progress/fig5": {"starts": 1, "seeds": 2, "blocks": (50, 100), "steps": 400},
     "hidden-progress/fig7-readings": {"seeds": 2, "steps": 50},
     "hidden-progress/fig12": {"draws": 20, "seeds": 2, "steps": 200},

@@ -35,7 +35,8 @@ from ...statistics import quantile
 from ...targets import Polynomial
 from ..base import IDENTITY, Claim, Measured, Null, Region
 from ..drawing import dress
-from ..measures import bootstrap, exactly
+from ..measures import exactly
+from .shared.fits import by_bootstrap, slope
 
 TARGETS: dict[int, tuple[tuple[int, ...], ...]] = {
     1: ((0,), (0, 1), (0, 1, 2)),
@@ -118,7 +119,12 @@ def slowing(settings: Settings, number: int, table: pd.DataFrame) -> Measured:
     rows = table[(table.leap == number) & (table.d == settings.sizes[1])]
     at = lambda slower: rows[rows.slower == slower].sort_values("seed").converged_at.astype(float).fillna(np.inf)
     both = np.stack([at(0.5), at(1.0)], axis=1)
-    return bootstrap(both, lambda sample: quantile(sample[:, 0], 0.5) / quantile(sample[:, 1], 0.5))
+    return by_bootstrap(both, ratio_of_medians)
+
+
+def ratio_of_medians(sample: np.ndarray) -> float:
+    slow, fast = (quantile(column, 0.5) for column in sample.T)
+    return slow / fast if np.isfinite(slow) and fast > 0 else float("nan")
 
 
 def times(settings: Settings, number: int, table: pd.DataFrame) -> np.ndarray:
@@ -128,21 +134,18 @@ def times(settings: Settings, number: int, table: pd.DataFrame) -> np.ndarray:
     return np.stack([at(d) for d in settings.sizes], axis=1)
 
 
-def slope(settings: Settings, found: np.ndarray) -> float:
-    medians = np.array([quantile(column, 0.5) for column in found.T])
-    known = np.isfinite(medians)
-    if known.sum() < 3:
-        return float("nan")
-    return float(np.polyfit(np.log(np.array(settings.sizes)[known]), np.log(medians[known]), 1)[0])
+def growth(settings: Settings, found: np.ndarray) -> float:
+    """The exponent of the medians."""
+    return slope(settings.sizes, np.array([quantile(column, 0.5) for column in found.T]))
 
 
 def exponent(settings: Settings, number: int, table: pd.DataFrame) -> Measured:
-    return bootstrap(times(settings, number, table), partial(slope, settings))
+    return by_bootstrap(times(settings, number, table), partial(growth, settings))
 
 
 def difference(settings: Settings, table: pd.DataFrame) -> Measured:
     both = np.stack([times(settings, number, table) for number in (1, 3)], axis=2)
-    return bootstrap(both, lambda rows: slope(settings, rows[..., 1]) - slope(settings, rows[..., 0]))
+    return by_bootstrap(both, lambda rows: growth(settings, rows[..., 1]) - growth(settings, rows[..., 0]))
 
 
 def plot(settings: Settings, table: pd.DataFrame) -> Figures:
@@ -150,12 +153,12 @@ def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     figure, axis = one_panel(width=4.6, height=3.2)
     for i, number in enumerate(TARGETS):
         found = times(settings, number, table)
-        low, middle, high = ([quantile(column, q) for column in found.T] for q in (0.25, 0.5, 0.75))
-        error = np.array([np.subtract(middle, low), np.subtract(high, middle)])
+        quartiles = np.array([[quantile(column, q) for column in found.T] for q in (0.25, 0.5, 0.75)])
+        low, middle, high = np.where(np.isfinite(quartiles), quartiles, np.nan)
         words = " + ".join("".join(f"$x_{j}$" for j in support) for support in TARGETS[number])
         slope_found = exponent(settings, number, table)
         label = f"leap {number}: {words}; exponent {slope_found.value:.2f}"
-        axis.errorbar(settings.sizes, middle, np.where(np.isfinite(error), error, 0), color=INKS[i], marker="os^"[i],
+        axis.errorbar(settings.sizes, middle, np.nan_to_num([middle - low, high - middle]), color=INKS[i], marker="os^"[i],
                       linestyle="none", label=label)  # fmt: skip
         conjectured = CONJECTURED[number]
         scale = middle[0] / settings.sizes[0] ** conjectured

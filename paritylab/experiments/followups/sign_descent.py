@@ -29,7 +29,8 @@ from ...networks import Power
 from ...statistics import size_for
 from ..base import Claim, Measured, Null, Region
 from ..drawing import dress
-from ..measures import bootstrap, fraction
+from ..measures import fraction
+from .shared.fits import by_bootstrap, slope
 from .shared.recipes import Rotated, SignsEverywhere
 
 RATE, STEPS, WIDTHS, DEAD_ZONE = 0.05, 200, {2: 60, 3: 120}, {2: 0.2, 3: 0.6}
@@ -137,17 +138,9 @@ def least_batches(settings: Settings, k: int, rows: np.ndarray) -> np.ndarray:
     return np.array([size_for(rows[:, j], settings.tried(k, d), wanted=0.5) for j, d in enumerate(sizes)])
 
 
-def slope(settings: Settings, k: int, rows: np.ndarray) -> float:
-    found = least_batches(settings, k, rows)
-    known = np.isfinite(found)
-    if known.sum() < 3:
-        return float("nan")
-    return float(np.polyfit(np.log(np.array(settings.sizes[k])[known]), np.log(found[known]), 1)[0])
-
-
 def exponent(settings: Settings, k: int, table: pd.DataFrame) -> Measured:
     rows = np.stack([learned(k, d, table) for d in settings.sizes[k]], axis=1)
-    return bootstrap(rows, partial(slope, settings, k))
+    return by_bootstrap(rows, lambda some: slope(settings.sizes[k], least_batches(settings, k, some)))
 
 
 def share(settings: Settings, k: int, d: int, i: int, table: pd.DataFrame) -> Measured:
@@ -157,7 +150,7 @@ def share(settings: Settings, k: int, d: int, i: int, table: pd.DataFrame) -> Me
 def against_first_step(settings: Settings, k: int, d: int, table: pd.DataFrame) -> Measured:
     exact = examples_for_signs(d, k, DEAD_ZONE[k])
     tried = settings.tried(k, d)
-    return bootstrap(learned(k, d, table), lambda rows: size_for(rows, tried, wanted=0.5) / exact)
+    return by_bootstrap(learned(k, d, table), lambda rows: size_for(rows, tried, wanted=0.5) / exact)
 
 
 def in_basis(basis: str, way: str, table: pd.DataFrame) -> Measured:

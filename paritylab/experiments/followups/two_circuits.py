@@ -25,7 +25,7 @@ from ...figures import INKS, Figures, panels
 from ...sweep import Results
 from ..base import Claim, Measured, Null, Region
 from ..drawing import dress, shown
-from ..measures import fraction, mean, median
+from ..measures import UNKNOWN, fraction, mean, median
 from .shared.recipes import WithoutOutputBias
 
 N, K, SAMPLE, BATCH = 40, 3, 1000, 32
@@ -148,7 +148,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
     yield Claim(
         "faithful", "six units are the network: the fraction of fresh points on which they have its sign, in the end; "
         "mean over seeds that learned", None, Region(low=0.95), faithfulness,
-        null=Null("six random units", lambda data: data.six_at_random[np.isfinite(data.learned)].mean()),
+        null=Null("six random units", faithfulness_at_random),
     )  # fmt: skip
 
 
@@ -177,7 +177,13 @@ def parting(data: Data) -> Measured:
 
 
 def faithfulness(data: Data) -> Measured:
-    return mean(data.six[np.isfinite(data.learned)])
+    there = np.isfinite(data.learned)
+    return mean(data.six[there]) if there.sum() > 1 else UNKNOWN
+
+
+def faithfulness_at_random(data: Data) -> float:
+    there = np.isfinite(data.learned)
+    return float(data.six_at_random[there].mean()) if there.any() else 0.5
 
 
 def plot(settings: Settings, data: Data) -> Figures:
