@@ -73,7 +73,6 @@ from .neural_gates import (
 )
 from .one_matrix import (
     OneMatrix as OneMatrix,
-    two_parity_link as two_parity_link,
 )
 from .polynet import (
     DisjointPolyNet as DisjointPolyNet,

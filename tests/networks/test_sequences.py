@@ -13,8 +13,9 @@ import pytest
 import paritylab as pl
 from paritylab.cube import cube
 from paritylab.distributions import WithChain
-from paritylab.networks import CausalTransformer, OneMatrix, two_parity_link
+from paritylab.networks import CausalTransformer, OneMatrix
 from paritylab.networks.base import outputs
+from paritylab.networks.one_matrix import two_parity_link
 from paritylab.targets import running_parity, tree_parity
 from paritylab.training.rules.criteria import wrong
 

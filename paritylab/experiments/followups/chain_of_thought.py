@@ -380,7 +380,8 @@ def plot(settings: Settings, data: Data) -> Figures:
             xlabel="epoch",
             ylabel="loss of the answer",
             title=f"One matrix, d = {D}, k = {k}",
-            legend="best",
+            ylim=(-0.05, 1.5),
+            legend="upper right",
             size=6,
         )
     last_axis, sizes = axes[0, -1], settings.causal
