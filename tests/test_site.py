@@ -79,13 +79,13 @@ def test_the_reference_has_an_entry_for_every_export(tmp_path):
     for room in reference.ROOMS:
         page = (tmp_path / "reference" / f"{room}.md").read_text()
         for name in reference.names_of(room):
-            assert f"}} paritylab.{room}.{name}" in page, name
+            assert f"}} {name}" in page, name
     page = (tmp_path / "reference" / "networks.md").read_text()
-    assert "{py:class} paritylab.networks.MLP(width: int | Sequence[int], activation: Activation=relu" in page
-    assert ">>> MLP(width=(10, 5))" in page.split("paritylab.networks.Neuron")[0]
+    assert "{py:class} MLP(width: int | Sequence[int], activation: Activation=relu" in page
+    assert ">>> MLP(width=(10, 5))" in page.split("} Neuron")[0]
     page = (tmp_path / "reference" / "training.md").read_text()
-    assert "-> Runs\n\nTrains one network for every rate" in page and "{py:data} paritylab.targets" not in page
-    assert "{py:data} paritylab.targets.GATES" in (tmp_path / "reference" / "targets.md").read_text()
+    assert "-> Runs\n\nTrains one network for every rate" in page and "{py:data} targets" not in page
+    assert "{py:data} GATES" in (tmp_path / "reference" / "targets.md").read_text()
     assert "{py:property} influences" in (tmp_path / "reference" / "analysis.md").read_text()
 
 

@@ -36,8 +36,10 @@ def write(folder: Path) -> None:
     folder.mkdir(parents=True)
     for room, what in ROOMS.items():
         module = importlib.import_module(f"paritylab.{room}")
-        parts = [_entry(module, f"paritylab.{room}", name) for name in sorted(names_of(room), key=str.lower)]
-        (folder / f"{room}.md").write_text(f"# {room}: {what}\n\n`paritylab.{room}`\n\n" + "\n\n".join(parts) + "\n")
+        parts = [_entry(module, name) for name in sorted(names_of(room), key=str.lower)]
+        # Two rooms may use a name: what a signature mentions is looked for in its own room first.
+        head = f"# {room}: {what}\n\n`paritylab.{room}`\n\n```{{py:currentmodule}} paritylab.{room}\n```\n\n"
+        (folder / f"{room}.md").write_text(head + "\n\n".join(parts) + "\n")
     (folder / "index.md").write_text(_contents())
 
 
@@ -67,24 +69,23 @@ def first_sentence(text: str) -> str:
     return " ".join(re.split(r"(?<=[.:])\s+(?=[A-Z>`-])|\n\n", text.strip())[0].split()).replace("|", "\\|")
 
 
-def _entry(module: ModuleType, room: str, name: str) -> str:
+def _entry(module: ModuleType, name: str) -> str:
     """What is said of one export."""
     value = getattr(module, name)
-    full = f"{room}.{name}"
     definition = _definition(value) if inspect.isclass(value) or inspect.isfunction(inspect.unwrap(value)) else None
     if definition is None:
         text = inspect.getdoc(value) if callable(value) else ""
         if inspect.isroutine(value) or hasattr(value, "__wrapped__"):
-            return _directive(6, "py:function", f"{full}(x)", first_sentence(text or "") + "\n")
-        return _directive(6, "py:data", full, f"`{value!s:.200}`\n")
+            return _directive(6, "py:function", f"{name}(x)", first_sentence(text or "") + "\n")
+        return _directive(6, "py:data", name, f"`{value!s:.200}`\n")
     if isinstance(definition, ast.FunctionDef):
-        signature = _signature(full, definition)
+        signature = _signature(name, definition)
         returned = getattr(value, "__annotations__", {}).get("return")
         if hasattr(value, "__wrapped__") and isinstance(returned, type):  # what wraps it gives something else
             signature = f"{signature.rpartition(' -> ')[0]} -> {returned.__name__}"
         return _directive(6, "py:function", signature, _text(inspect.getdoc(value)))
     return _directive(
-        6, "py:class", _signature(full, _maker(definition, value)), _text(inspect.getdoc(value)) + _members(definition)
+        6, "py:class", _signature(name, _maker(definition, value)), _text(inspect.getdoc(value)) + _members(definition)
     )
 
 

@@ -87,9 +87,7 @@ def test_filters_keep_the_runs_that_match(folder):
     assert found["matching"] == len(mine) and found["outcomes"] == mine.outcome.value_counts().to_dict()
     assert sum(curve["runs"] for curve in found["survival"]) == len(mine) and found["by"] not in ("k", "network")
     assert len(found["sample"]) == 50 and {row[found["columns"].index("k")] for row in found["sample"]} == {3}
-    again = aggregates(
-        looked, {"by": "", "x": "", "y": "n", "where": {"k": 3}}
-    )  # what is left open avoids what is chosen
+    again = aggregates(looked, {"by": "", "x": "", "y": "n", "where": {"k": 3}})
     assert again["y"] == "n" and {again["by"], again["x"]} == {"rate", "network"} and again["map"] is not None
     for where, words in (({"k": 5}, "k has no value 5"), ({"no": 1}, "A filter is a column"), ("k", "A filter is an")):
         with pytest.raises(ValueError, match=words):
