@@ -215,8 +215,8 @@ def _over(both: np.ndarray) -> float:
 
 
 SLOW = (
-    "The checkpoints from before the transition teach nothing, for as long as the teacher took to pass them, and those of "
-    "the transition are each taught for one phase only; one of them, held for longer, is sooner."
+    "The checkpoints from before the transition teach nothing, for as long as the teacher took to pass them, and those "
+    "of the transition are each taught for one phase only; one of them, held for longer, is sooner."
 )
 TESTED = ("transition/labels", "transition/final", "before/final")
 SOONER = Region(high=0.8)

@@ -158,8 +158,8 @@ def plot(settings: Settings, table: pd.DataFrame) -> Figures:
         words = " + ".join("".join(f"$x_{j}$" for j in support) for support in TARGETS[number])
         slope_found = exponent(settings, number, table)
         label = f"leap {number}: {words}; exponent {slope_found.value:.2f}"
-        axis.errorbar(settings.sizes, middle, np.nan_to_num([middle - low, high - middle]), color=INKS[i], marker="os^"[i],
-                      linestyle="none", label=label)  # fmt: skip
+        bars = np.nan_to_num([middle - low, high - middle])
+        axis.errorbar(settings.sizes, middle, bars, color=INKS[i], marker="os^"[i], linestyle="none", label=label)
         conjectured = CONJECTURED[number]
         scale = middle[0] / settings.sizes[0] ** conjectured
         axis.plot(settings.sizes, scale * np.array(settings.sizes, float) ** conjectured, color=INKS[i],
