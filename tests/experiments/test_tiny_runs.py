@@ -28,7 +28,7 @@ TINY = {
         "d": 8, "degrees": (2,), "widths": (8,), "samples": (100, 200), "window": 20, "steps": 200, "seeds": 3,
     },
     "followups/leap": {"sizes": (4, 5, 6), "width": 8, "steps": 1000, "seeds": 4},
-    "followups/sign-descent": {"sizes": {2: (4, 5, 6), 3: (4, 5, 6)}, "batches": 2, "seeds": 4, "turned": 4},
+    "followups/sign-descent": {"sizes": {2: (4, 5, 6), 3: (4, 5, 6)}, "tries": 2, "seeds": 4, "turned": 4},
     "hidden-progress/fig5": {"starts": 1, "seeds": 2, "blocks": (50, 100), "steps": 400},
     "hidden-progress/fig7-readings": {"seeds": 2, "steps": 50},
     "hidden-progress/fig12": {"draws": 20, "seeds": 2, "steps": 200},

@@ -11,7 +11,7 @@ import paritylab as pl
 from paritylab.cube import cube
 from paritylab.networks.base import outputs
 from paritylab.sweep.workloads import TrainingWorkload
-from paritylab.training import ErrorAtMost, LossBelow, OutputErrors, correlation, logistic, square_loss
+from paritylab.training import ErrorAtMost, ErrorsOn, LossBelow, OutputErrors, correlation, logistic, square_loss
 from paritylab.training.rules.criteria import wrong
 from paritylab.training.rules.validation import Judged, points_of_validation, validate, validation_levels
 
@@ -154,6 +154,15 @@ def test_each_output_has_its_own_time():
     assert runs.first_below("output_errors", -1.0).step.isna().all()
     with pytest.raises(ValueError, match="no record 'error'; recorded were output_errors"):
         runs.first_below("error", 0.0)
+
+
+def test_each_task_has_its_own_time_and_records_with_arrays_compile_once():
+    tasks = [pl.Uniform(pl.Parity(N, (0,))), pl.Product(pl.Parity(N, (0, 1, 2)), 0.1)]
+    record, other = ErrorsOn(tasks, 256), ErrorsOn(tasks[::-1], 256)
+    assert record == ErrorsOn(tasks, 256) and hash(record) == hash(ErrorsOn(tasks, 256)) and record != other
+    runs = pl.train(tasks[0], pl.MLP(16), records=[record], **{**QUICK, "steps": 200})
+    times = runs.first_below("errors_on", 0.02)
+    assert not times.step[times.part == 0].isna().any() and times.step[times.part == 1].isna().all()
 
 
 def test_a_name_holds_the_criterion_and_stays_without_one():
