@@ -79,6 +79,7 @@ TINY = {
         "n": 6, "k": 2, "teacher": 64, "student": 16, "rate": 0.1, "teacher_steps": 600, "steps": 600,
         "checkpoints": 12, "phases": 3, "seeds": 2, "points": 256,
     },
+    "followups/pareto": {"widths": (5,), "sizes": (20, 40), "steps": 200, "seeds": 2, "n": 8, "nonzero": 4},
     "laws/sgd-time": {"cells": (Cell(3, 20, 20, 6, 2000),), "n": 8, "calls": 1, "samples": 2000},
 }  # fmt: skip
 """What is replaced in the settings at quick scale."""
