@@ -10,12 +10,19 @@ from judging import values
 
 from paritylab.experiments.base import load
 from paritylab.experiments.followups.chain_of_thought import MODELS, Sizes
+from paritylab.experiments.followups.quantization import Part
+from paritylab.experiments.followups.shared.skills import Skills
 from paritylab.experiments.laws.sgd_time import Cell
 from paritylab.registry import EXPERIMENTS
 from paritylab.report.gallery import exhibits
 from paritylab.sweep import Sweep
 
 HERE, GALLERY = Path(__file__).parent, Path(__file__).parents[2] / "docs" / "gallery"
+
+SKILLS = Part(
+    Skills(bits=4, tasks=2, k=1, alpha=0.4, disjoint=True), width=8, loss="logistic", optimizer="sgd", rate=0.5,
+    batch=32, steps=400, every=20, seeds=2,
+)  # fmt: skip
 
 TINY = {
     "followups/two-circuits": {"width": 20, "seeds": 3, "epochs": 10, "every": 5, "keep": (3, 6, 20)},
@@ -78,6 +85,10 @@ TINY = {
     "followups/distillation": {
         "n": 6, "k": 2, "teacher": 64, "student": 16, "rate": 0.1, "teacher_steps": 600, "steps": 600,
         "checkpoints": 12, "phases": 3, "seeds": 2, "points": 256,
+    },
+    "followups/pareto": {"widths": (5,), "sizes": (20, 40), "steps": 200, "seeds": 2, "n": 8, "nonzero": 4},
+    "followups/quantization": {
+        "adam": dataclasses.replace(SKILLS, optimizer="adam", rate=0.05), "widths": (4,), "sgd": SKILLS, "nam": SKILLS,
     },
     "laws/sgd-time": {"cells": (Cell(3, 20, 20, 6, 2000),), "n": 8, "calls": 1, "samples": 2000},
 }  # fmt: skip
