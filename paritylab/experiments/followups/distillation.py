@@ -188,7 +188,7 @@ def read(settings: Settings, results: Results) -> Data:
     return Data(times.astype(float), teachers, pd.DataFrame(found))
 
 
-def peak(curve: pd.DataFrame, degree: int) -> dict[str, float]:
+def peak(curve: pd.DataFrame, degree: int) -> dict[str, Any]:
     """Where a teacher's correlations with the support's monomials of a degree are largest."""
     errors, inside, outside = (
         curve[name].to_numpy(float) for name in ("error", f"inside {degree}", f"outside {degree}")
