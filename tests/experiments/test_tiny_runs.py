@@ -83,7 +83,7 @@ TINY = {
         "causal": Sizes(4, (1, 2), (4, 1, 1), (0.01,), 8, 40, 20, 32, 2),
     },
     "followups/distillation": {
-        "n": 6, "k": 2, "teacher": 64, "student": 16, "rate": 0.1, "teacher_steps": 600, "steps": 600,
+        "n": 6, "k": 2, "teacher": 64, "student": 16, "rate": 0.1, "teacher_steps": 600, "longest": 600,
         "checkpoints": 12, "phases": 3, "seeds": 2, "points": 256,
     },
     "followups/pareto": {"widths": (5,), "sizes": (20, 40), "steps": 200, "seeds": 2, "n": 8, "nonzero": 4},

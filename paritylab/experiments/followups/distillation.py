@@ -73,7 +73,7 @@ class Settings:
     batch: int
     rate: float
     teacher_steps: int
-    steps: int
+    longest: int
     """The most steps of a student."""
     checkpoints: int
     """How many of the teacher's way are kept, evenly spaced; all are taught in *progressive*, `together` at a time."""
@@ -126,7 +126,7 @@ def distilled(seed: int, seeds: int, **sizes: Any) -> list[dict[str, Any]]:
     for way, lesson in ways.items():
         student = pl.train(
             lesson, pl.MLP(settings.student), loss=logistic if way == "labels" else soft_logistic, rate=settings.rate,
-            batch=settings.batch, seeds=[seed + 1000], steps=settings.steps, every=every // 2, validation=2048,
+            batch=settings.batch, seeds=[seed + 1000], steps=settings.longest, every=every // 2, validation=2048,
             lanes=1, watch=False,
         )  # fmt: skip
         time = float(student.converged_at[0])
@@ -188,7 +188,7 @@ def read(settings: Settings, results: Results) -> Data:
     return Data(times.astype(float), teachers, pd.DataFrame(found))
 
 
-def peak(curve: pd.DataFrame, degree: int) -> dict[str, float]:
+def peak(curve: pd.DataFrame, degree: int) -> dict[str, Any]:
     """Where a teacher's correlations with the support's monomials of a degree are largest."""
     errors, inside, outside = (
         curve[name].to_numpy(float) for name in ("error", f"inside {degree}", f"outside {degree}")
@@ -315,7 +315,7 @@ def plot(settings: Settings, data: Data) -> Figures:
     ways = [*NAMES]
     for i, way in enumerate(ways):
         times = data.times[way].to_numpy(float)
-        finite = np.where(np.isfinite(times), times, settings.steps)
+        finite = np.where(np.isfinite(times), times, settings.longest)
         right.plot(np.full(len(times), i), finite, "o", color=INKS[i % len(INKS)], markersize=3, alpha=0.6)
         right.plot([i - 0.3, i + 0.3], [np.median(finite)] * 2, color="black")
     own = np.median(data.times.teacher)
