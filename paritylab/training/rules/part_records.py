@@ -14,8 +14,8 @@ from ...distributions import AbstractDistribution
 from ...distributions.base import check_distribution
 from ...networks.base import outputs
 from .criteria import wrong
-from .losses import Loss, square_loss
 from .leaves import split
+from .losses import Loss, square_loss
 from .records import RECORD_STREAM, AbstractRecord, Snapshot
 
 
