@@ -8,9 +8,9 @@ d^(k-1) examples are enough, against d^k for other analyses of SGD. A known rema
 What could not be read: the paper's d, width, batch and steps; 60 units for k = 2 and 120 for k = 3 are ours. Here N
 examples come one by one (k = 2) or by 24 (k = 3: a few say too little), in T steps of size 8 / T, so that the time in
 units of the decay is 8 for every N. A run has learned once at most 2% of fresh points are wrong. Measured is the least
-N with which half of the seeds learn, over d; beside it stands the batch for which all signs of the first step are right,
-exactly. (First tried with steps of a fixed size and batches that grow: what is left of irrelevant weights then grows
-with d, whatever the batch. Then with batches of 1 and 8 for k = 3, with which few runs learn.)
+N with which half of the seeds learn, over d; beside it stands the batch for which all signs of the first step are
+right, exactly. (First tried with steps of a fixed size and batches that grow: what is left of irrelevant weights then
+grows with d, whatever the batch. Then with batches of 1 and 8 for k = 3, with which few runs learn.)
 
 In another basis (points multiplied by a random orthogonal matrix) sign descent and plain SGD are tried with 20 d steps
 of 16 examples.
