@@ -30,7 +30,9 @@ TINY = {
         "d": 6, "widths": (8, 8), "samples": (200,), "steps": 200, "seeds": 3, "frozen": (6,), "exponents": (0.5, 1.0),
         "frozen_seeds": 3,
     },
-    "followups/unseen": {"features": 16, "field": 16, "widths": (8,), "steps": 20, "seeds": 3},
+    "followups/unseen": {
+        "features": 16, "field": 16, "widths": (8,), "steps": 20, "seeds": 3, "functions": ("f2",),
+    },
     "followups/curriculum": {
         "d": 8, "degrees": (2,), "widths": (8,), "samples": (100, 200), "window": 20, "steps": 200, "seeds": 3,
     },

@@ -64,6 +64,7 @@ class Settings:
     steps: int
     """Of random features, with batch 256; other networks take four times as many, with batch 64."""
     seeds: int
+    functions: tuple[str, ...] = ("f2", "f1")
 
 
 SETTINGS = {
@@ -95,7 +96,7 @@ def plan(settings: Settings) -> Iterator[pl.Plan]:
         "mlp": (pl.MLP(settings.widths), settings.rate, 64),
     }
     records = [pl.training.OutputFourier(SUBSETS, 2**N), pl.training.FreshLoss(4096), pl.training.LayerDrift()]
-    for function in TERMS:
+    for function in settings.functions:
         for name, (network, rate, batch) in models.items():
             steps = settings.steps * 256 // batch
             yield pl.plan(
@@ -126,7 +127,7 @@ def _vector(terms: dict[tuple[int, ...], float]) -> np.ndarray:
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
-    for function in TERMS:
+    for function in settings.functions:
         yield Claim(
             f"{function}/least", f"the interpolator of least degree of {function} is the one that the paper names; "
             "largest difference of coefficients", None, Region(high=1e-6), partial(difference, function), 0.0,
@@ -201,10 +202,10 @@ def drift(function: str, table: pd.DataFrame) -> Measured:
 
 def plot(settings: Settings, table: pd.DataFrame) -> Figures:
     """The coefficients that each model finds, between those of target and interpolator."""
-    figure, axes = panels(1, 2, width=4.2, height=2.8)
+    figure, axes = panels(1, len(settings.functions), width=4.2, height=2.8)
     places = np.arange(len(SUBSETS))
     words = ["1" if not subset else "".join(f"$x_{i}$" for i in subset) for subset in SUBSETS]
-    for axis, function in zip(axes[0], TERMS, strict=True):
+    for axis, function in zip(axes[0], settings.functions, strict=True):
         axis.bar(places, _vector(LEAST[function]), 0.8, color="0.85", label="least degree")
         axis.bar(places, _vector(TERMS[function]), 0.8, fill=False, edgecolor="0.3", linestyle=":", label="target")
         for i, model in enumerate(NAMES):
@@ -216,5 +217,5 @@ def plot(settings: Settings, table: pd.DataFrame) -> Figures:
         axis.set_xticks(places, words, fontsize=6)
         unseen = "$x_0 = x_1 = -1$" if function == "f2" else "$x_0 x_1 x_2 = -1$"
         dress(axis, xlabel="character", ylabel="coefficient of the network", title=f"{function}, unseen: {unseen}",
-              legend="beside" if function == "f1" else None)  # fmt: skip
+              legend="beside" if function == settings.functions[-1] else None)  # fmt: skip
     return shown("unseen", figure, f"What is learned where nothing was seen, n = {N}, {settings.seeds} seeds")
