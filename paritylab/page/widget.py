@@ -1,5 +1,6 @@
 """The live page's pictures in a notebook, as an anywidget: the same scripts, and documents of the same kind."""
 
+import atexit
 import threading
 import time
 from typing import Any, ClassVar
@@ -15,6 +16,15 @@ from .session import Training
 
 TELL_SECONDS = 0.4
 """Between two documents."""
+
+
+SECONDS_TO_END = 10
+
+
+def _ended(seen: Training, telling: threading.Thread) -> None:
+    """Ends training, and waits until nobody tells of it any more."""
+    seen.stopped.set()
+    telling.join(SECONDS_TO_END)
 
 
 class Board(anywidget.AnyWidget):
@@ -36,7 +46,10 @@ class Board(anywidget.AnyWidget):
         self.on_msg(self._hear)
         if isinstance(seen, Training):
             seen.start()
-            threading.Thread(target=self._tell, args=(seen,), daemon=True).start()
+            telling = threading.Thread(target=self._tell, args=(seen,), daemon=True)
+            telling.start()
+            # A thread that computes while the interpreter goes would end the process with an abort.
+            atexit.register(_ended, seen, telling)
 
     @property
     def runs(self) -> Viewed:

@@ -16,6 +16,7 @@ from paritylab.distributions import (
     RandomSubset,
     SharedSign,
 )
+from paritylab.targets import random_running_parity
 from paritylab.training.rules.leaves import split
 
 OUTPUTS_UNDER_TEST = {

@@ -28,8 +28,10 @@ from paritylab.targets import (
     random_gate_product,
     random_multitask_parity,
     random_polynomial,
+    random_running_parity,
     random_staircase_sign,
     random_symmetric,
+    random_tree_parity,
     razborov_sherstov,
     staircase,
 )
@@ -147,6 +149,8 @@ DRAWN = {
     random_polynomial: (9, ((0,), (0, 1, 4)), (1, 2)),
     permuted: (staircase(9, 3),),
     random_multitask_parity: (9, 4, 3),
+    random_tree_parity: (9, 4),
+    random_running_parity: (9, 3),
 }
 
 

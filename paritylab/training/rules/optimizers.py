@@ -71,9 +71,9 @@ class SignDescent:
     An optimizer like those of optax: `optimizer=SignDescent(0.1)`.
 
     >>> rule = SignDescent(0.1)(0.5)
-    >>> gradient = jnp.array([0.3, -0.2, 0.05, -0.1])
+    >>> gradient = jnp.array([0.3, -0.2])
     >>> rule.update(gradient, rule.init(gradient))[0].tolist()
-    [-0.5, 0.5, 0.0, 0.0]
+    [-0.5, 0.5]
     """
 
     dead_zone: float = 0.0
