@@ -166,7 +166,7 @@ def plan(
     made = Plan(cells, np.repeat(np.arange(len(grid)), len(seed)), seeds_of_runs, columns, watch=watch)
     if race is not None:
         made = dataclasses.replace(made, race=np.zeros(len(made), int), shares=(race,))
-    check_labels(task, cells[0].problem.distribution, target_seed, learned)
+    check_labels(task, cells[0].problem, target_seed, learned)
     check_goes_together(cells[0].problem, steps)
     cells[0].rule  # noqa: B018 (wrong sizes are said here, not when it runs)
     return made.fused() if fused else made

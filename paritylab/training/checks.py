@@ -19,8 +19,9 @@ from ..distributions.samples import curriculum_of
 from ..runtime import check_memory
 from ..targets.base import AbstractRealTarget, AbstractTarget
 from .host.footprint import A_RUN
-from .rules.criteria import AbstractCriterion, ErrorAtMost
+from .rules.criteria import AbstractCriterion, ErrorAtMost, LossBelow
 from .rules.gradient_descent import Problem, labels_of, network_made_by
+from .rules.losses import is_of_signs
 from .rules.once import is_ours, once_for_a_shape
 from .rules.optimizers import check_rule, spread
 from .rules.records import AbstractRecord
@@ -50,13 +51,14 @@ TASKS_SEEN = 8
 
 
 def check_labels(
-    task: Any, shapes: AbstractDistribution, target_seeds: Int[np.ndarray, " runs"], learned: AbstractCriterion | None
+    task: Any, problem: Problem, target_seeds: Int[np.ndarray, " runs"], learned: AbstractCriterion | None
 ) -> None:
     """Labels other than -1 and +1 would train to some error without a word, unless it is said what was learned.
 
     The lab's own targets of signs give none (their tests say so); what gives numbers, or a user wrote, is asked.
-    `shapes` is the task without its leaves.
+    `problem` holds the task without its leaves.
     """
+    shapes = problem.distribution
     numbers = gives_numbers(shapes)
     if is_ours(task) and not numbers:
         return
@@ -65,20 +67,43 @@ def check_labels(
         distribution = task if fixed else task(root_key(np.uint32(seed)))
         if is_ours(distribution) and not numbers:
             continue
+        check_coordinates(distribution)
         points = int(np.clip(2**22 // distribution.n, 64, LABELS_SEEN))
         # What is trained on may be a teacher's numbers, where what is validated on are signs.
         asked = distribution.clean() if is_ours(distribution) or has_teacher(shapes) else distribution
         for part in (asked, distribution.clean()):
-            _check_labels_of(part, np.asarray(part.sample(jr.fold_in(root_key(0), LABEL_STREAM), points)[1]), learned)
+            y = np.asarray(part.sample(jr.fold_in(root_key(0), LABEL_STREAM), points)[1])
+            _check_labels_of(part, y, learned, problem.loss)
 
 
-def _check_labels_of(part: AbstractDistribution, y: np.ndarray, learned: AbstractCriterion | None) -> None:
+def check_coordinates(distribution: AbstractDistribution) -> None:
+    """JAX takes the last coordinate for one that is not there; numpy says so."""
+    mine = lambda part: isinstance(part, AbstractTarget) and not is_ours(part)
+    for target in filter(mine, jax.tree.leaves(distribution, is_leaf=mine)):
+        try:
+            target(np.ones(target.n, np.float32))
+        except IndexError as error:
+            raise ValueError(
+                f"{brief(target):.80} looks at a coordinate that is not there ({error}). Its points have coordinates 0 "
+                f"to {target.n - 1}."
+            ) from None
+        except (AttributeError, TypeError):  # it asks for what arrays of numpy do not have, such as `x.at`
+            pass
+
+
+def _check_labels_of(part: AbstractDistribution, y: np.ndarray, learned: AbstractCriterion | None, loss: Any) -> None:
     if not np.all(np.isfinite(y)):
         raise ValueError(f"The labels of a task are finite, and {brief(part):.120} gives some that are not.")
     if learned is None and (wrong := wrong_label(y)) is not None:
         raise ValueError(
-            f"The labels of a task are -1 or +1, and {brief(part):.120} gives {wrong}. Write 0 and 1 as 2 * y - 1; "
-            "for a target that gives numbers say when it is learned, by learned=LossBelow(0.01)."
+            f"The labels of a task are -1 or +1, and {brief(part):.120} gives {wrong}. Write 0 and 1 as 2 * y - 1, and "
+            "give a sign a rule for ties; for a target that gives numbers say when it is learned, by "
+            "learned=LossBelow(0.01)."
+        )
+    if isinstance(learned, LossBelow) and is_of_signs(loss) and (wrong := wrong_label(y)) is not None:
+        raise ValueError(
+            f"{brief(loss):.60} looks at the sign of a label alone, and {brief(part):.120} gives {wrong}: a low loss "
+            'would not say that the numbers were learned. Use loss="square".'
         )
     if isinstance(learned, ErrorAtMost) and np.any(y == 0):
         raise ValueError(

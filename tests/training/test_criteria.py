@@ -180,8 +180,24 @@ PINNED = "ebf68d1f3299e6c9a0a17f04c398e7c2"
 
 
 def test_thresholds_share_one_program():
-    plans = [pl.plan(LINEAR, pl.MLP(4), learned=LossBelow(each), seeds=1) for each in (0.1, 0.2)]
+    plans = [pl.plan(LINEAR, pl.MLP(4), learned=LossBelow(each), loss=square_loss, seeds=1) for each in (0.1, 0.2)]
     assert plans[0].cells[0].shape == plans[1].cells[0].shape
+
+
+class Far(pl.AbstractTarget):
+    """x_0 x_12 of six coordinates, which JAX would take for x_0 x_5."""
+
+    n: int = eqx.field(static=True, default=N)
+
+    def __call__(self, x):
+        return x[0] * x[12]
+
+
+def test_labels_of_zero_are_no_mistakes():
+    """x_0 + x_1 is 0 on half of the cube."""
+    task = pl.Uniform(pl.targets.Polynomial(N, [(0,), (1,)], [1.0, 1.0]))
+    runs = pl.train(task, pl.MLP(32), learned=LossBelow(0.02), **QUICK)
+    assert (runs.outcome == pl.Outcome.LEARNED).all() and (runs.error == 0).all()
 
 
 WRONG = {
@@ -206,6 +222,16 @@ WRONG = {
         SEVERAL,
         {"network": pl.MLP(4, outputs=3), "loss": lambda y, output: output[:2], "learned": ErrorAtMost()},
         r"gives an array of shape \(2,\)",
+    ),
+    "a loss of signs": (
+        LINEAR,
+        {"learned": LossBelow(0.1)},
+        r"looks at the sign of a label alone, .* Use loss=\"square\"",
+    ),
+    "a coordinate that is not there": (
+        pl.Uniform(Far()),
+        {},
+        "looks at a coordinate that is not there .*coordinates 0 to 5",
     ),
     "labels of 0": (
         pl.Uniform(type("Even", (Linear,), {"__call__": lambda self, x: x[0] + x[1]})()),

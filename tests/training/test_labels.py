@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import paritylab as pl
+from paritylab.training import Optimizer
 from paritylab.training.checks import check_labels
+from paritylab.training.rules.gradient_descent import Problem
 
 SMALL = {"seeds": 2, "steps": 20, "validation": 64, "batch": 8}
 N = 8
@@ -90,4 +92,5 @@ def test_right_labels_pass_and_nothing_is_drawn_for_the_labs_own():
     pl.plan(lambda key: pl.Uniform(Labelled(N, "right")), pl.MLP(4), **SMALL)
     with jax.checking_leaks():  # draws would be traced here
         task = pl.FlippedLabels(pl.Uniform(pl.Parity(10**6, (0, 1))), 0.1)
-        check_labels(task, task, np.arange(3), None)
+        problem = Problem(task, pl.MLP(4), pl.Hinge(), Optimizer())
+        check_labels(task, problem, np.arange(3), None)

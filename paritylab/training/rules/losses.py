@@ -105,6 +105,13 @@ def ramp(y: Float[Array, "*labels"], output: Float[Array, "*labels"]) -> Float[A
     return jnp.clip((1 - y * output) / 2, 0, 1)
 
 
+def is_of_signs(loss: Any) -> bool:
+    """Whether a loss of the lab asks for the sign of a label alone, so that a low one says nothing of numbers."""
+    if type(loss) is ChosenLoss:
+        return any(map(is_of_signs, loss.losses))
+    return type(loss) in (Hinge, Confidence, RegularizedHinge) or loss in (logistic, correlation, ramp)
+
+
 def is_never_negative(loss: Any) -> bool:
     """Whether a loss of the lab is at least 0 everywhere; of another nothing is known."""
     if type(loss) is ChosenLoss:

@@ -119,6 +119,9 @@ def _verdict(
     mistakes = jnp.sum(first & wrong(y, values), dtype=jnp.int32)
     cost = met = None
     if judged is not None:
+        # Of a target that gives numbers some labels may be 0, which have no sign to miss.
+        signed = jnp.any((y != 0).reshape(len(y), -1), axis=1)
+        mistakes = jnp.sum(first & signed & wrong(y, values), dtype=jnp.int32)
         cost = jnp.sum(jnp.where(first, judged.criterion.costs(judged.loss, y, values), 0))
         # Witnesses are different points once each of their groups has one.
         early = validation >= WITNESSES**2 and judged.criterion.settled_early(judged.loss)
