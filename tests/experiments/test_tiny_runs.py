@@ -152,7 +152,12 @@ def test_every_experiment_is_measured_and_drawn():
         assert (module in text or f'"{name}"' in text) and ("values(" in text or "verdicts(" in text), (name, file)
 
 
-@pytest.mark.parametrize("name", TINY)
+SLOW = ("followups/chain-of-thought", "followups/sign-descent", "followups/leap", "followups/quantization")
+"""Compiled for longer than the rest: made tiny in `make acceptance` alone."""
+MADE = [pytest.param(name, marks=[pytest.mark.acceptance] if name in SLOW else []) for name in TINY]
+
+
+@pytest.mark.parametrize("name", MADE)
 def test_an_experiment_made_tiny(name, tmp_path):
     experiment = load(name)
     settings = dataclasses.replace(experiment.SETTINGS["quick"], **TINY[name])
