@@ -6,7 +6,7 @@ from typing import Any
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..cube import check_key
+from ..cube import check_key, root_key
 from ..demands import check_whole, echo
 from ..targets import AbstractTarget
 
@@ -33,6 +33,12 @@ class AbstractDistribution(eqx.Module):
     def clean(self) -> "AbstractDistribution":
         """The same distribution without label noise: what accuracy is measured on."""
         return self
+
+
+def shape_of_labels(distribution: AbstractDistribution) -> tuple[int, ...]:
+    """The shape of the labels of one point; () for one number."""
+    _, y = eqx.filter_eval_shape(lambda given: given.sample(root_key(0), 1), distribution)
+    return tuple(y.shape[1:])
 
 
 def check_draw(key: Any, batch: Any) -> None:

@@ -6,9 +6,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ..cube import root_key
 from ..demands import echo
-from .base import AbstractDistribution, Examples, Support, check_distribution
+from .base import AbstractDistribution, Examples, Support, check_distribution, shape_of_labels
 from .random import RandomTask
 from .wrappers import HeldOut
 
@@ -22,6 +21,7 @@ class WithChain(AbstractDistribution):
 
     >>> from paritylab import Uniform
     >>> from paritylab.targets import running_parity
+    >>> from paritylab.cube import root_key
     >>> base = Uniform(running_parity(5, (0, 3)))
     >>> WithChain(base).n, WithChain(base, given=False).sample(root_key(0), 1)[0][0, 5:].tolist()
     (7, [0.0, 0.0])
@@ -36,7 +36,7 @@ class WithChain(AbstractDistribution):
         check_distribution(base, "WithChain")
         if not isinstance(given, bool):
             raise TypeError(f"`given` is True or False, got {echo(given)}.")
-        labels = eqx.filter_eval_shape(lambda drawn: drawn.sample(root_key(0), 1), base)[1].shape[1:]
+        labels = shape_of_labels(base)
         if len(labels) != 1:
             raise ValueError(
                 "`WithChain` is for points of several labels, such as Uniform(running_parity(9, (0, 1))); those of "
@@ -82,6 +82,7 @@ class RandomChain(RandomTask):
 
     With `forced` the steps are given in training, and never in validation; else in neither.
 
+    >>> from paritylab.cube import root_key
     >>> from paritylab.targets import random_tree_parity
     >>> task = RandomChain(random_tree_parity, (9, 4))(root_key(0))
     >>> task.n, type(task).__name__

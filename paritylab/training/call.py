@@ -167,7 +167,7 @@ def plan(
     if race is not None:
         made = dataclasses.replace(made, race=np.zeros(len(made), int), shares=(race,))
     check_labels(task, cells[0].problem, target_seed, learned)
-    check_goes_together(cells[0].problem, steps)
+    check_goes_together(task, cells[0].problem, target_seed, steps)
     cells[0].rule  # noqa: B018 (wrong sizes are said here, not when it runs)
     return made.fused() if fused else made
 

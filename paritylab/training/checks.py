@@ -59,7 +59,7 @@ def check_labels(
     `problem` holds the task without its leaves.
     """
     shapes = problem.distribution
-    numbers = gives_numbers(shapes)
+    numbers = _holds(shapes, AbstractRealTarget)
     if is_ours(task) and not numbers:
         return
     fixed = isinstance(task, AbstractDistribution)
@@ -70,8 +70,10 @@ def check_labels(
         check_coordinates(distribution)
         points = int(np.clip(2**22 // distribution.n, 64, LABELS_SEEN))
         # What is trained on may be a teacher's numbers, where what is validated on are signs.
-        asked = distribution.clean() if is_ours(distribution) or has_teacher(shapes) else distribution
-        for part in (asked, distribution.clean()):
+        curriculum = curriculum_of(distribution)
+        trained_on = (distribution,) if curriculum is None else curriculum.parts
+        asked = () if is_ours(distribution) or _holds(shapes, Taught) else trained_on
+        for part in (*asked, distribution.clean()):
             y = np.asarray(part.sample(jr.fold_in(root_key(0), LABEL_STREAM), points)[1])
             _check_labels_of(part, y, learned, problem.loss)
 
@@ -112,16 +114,10 @@ def _check_labels_of(part: AbstractDistribution, y: np.ndarray, learned: Abstrac
         )
 
 
-def gives_numbers(task: AbstractDistribution) -> bool:
-    """Whether some target in it gives numbers."""
-    real = lambda part: isinstance(part, AbstractRealTarget)
-    return any(map(real, jax.tree.leaves(task, is_leaf=real)))
-
-
-def has_teacher(task: AbstractDistribution) -> bool:
-    """Whether some of its labels are a network's outputs."""
-    taught = lambda part: isinstance(part, Taught)
-    return any(map(taught, jax.tree.leaves(task, is_leaf=taught)))
+def _holds(task: AbstractDistribution, kind: type) -> bool:
+    """Whether something of a kind is a part of it."""
+    found = lambda part: isinstance(part, kind)
+    return any(map(found, jax.tree.leaves(task, is_leaf=found)))
 
 
 def check_criterion(learned: Any) -> None:
@@ -135,11 +131,14 @@ def check_criterion(learned: Any) -> None:
         )
 
 
-def check_goes_together(problem: Problem, steps: int) -> None:
+def check_goes_together(task: Any, problem: Problem, target_seeds: Int[np.ndarray, " runs"], steps: int) -> None:
     """A loss fits the labels, and a curriculum the steps."""
     _check_loss(problem.loss, *labels_of(problem.distribution))
-    if (curriculum := curriculum_of(problem.distribution)) is not None:
-        curriculum.check_switches(steps)
+    made: Any = curriculum_of(problem.distribution)
+    if made is not None:  # of a random task the problem has the shapes alone
+        fixed = isinstance(task, AbstractDistribution)
+        made = made if fixed else curriculum_of(task(root_key(np.uint32(target_seeds[0]))))
+        made.check_switches(steps)
 
 
 @once_for_a_shape

@@ -1,5 +1,6 @@
 """Curricula: every run goes from phase to phase on its own, inside the engine."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -8,11 +9,11 @@ import pytest
 
 import paritylab as pl
 from paritylab.distributions import Curriculum, HeldOut, Phase, Stratified
-from paritylab.distributions.curriculum import PhaseProgress
 from paritylab.distributions.samples import size_of_sample, trained_on
 from paritylab.training import CurriculumPhase, ErrorAtMost, SampleError
 from paritylab.training.engine.lanes import data_key, init_key
 from paritylab.training.rules.gradient_descent import SAMPLE_STREAM
+from paritylab.training.rules.phases import PhaseProgress
 
 N, BATCH, STEPS, SEEDS, RATE = 10, 16, 150, 6, 0.1
 PARITY = pl.Parity(N, (0, 1, 2))
@@ -105,6 +106,33 @@ def _followed(task, losses):
     for loss in losses:
         progress = progress.after(task, jnp.float32(loss))
         yield progress
+
+
+def random_curriculum(key):
+    """A target of each run's own in both phases."""
+    parity = pl.random_parity(N, 2, key=key)
+    return Curriculum([Phase(pl.Uniform(parity), steps=30), Phase(pl.Product(parity, 0.0))])
+
+
+def test_a_random_task_may_be_a_curriculum():
+    runs = pl.train(random_curriculum, pl.MLP(64), every=10, records=[CurriculumPhase()], **{**SETTINGS, "steps": 60})
+    np.testing.assert_array_equal(phases(runs), np.tile(np.arange(0, 61, 10) >= 30, (SEEDS, 1)))
+    with pytest.raises(ValueError, match="take 30 steps, and runs have 30, so it never reaches the last"):
+        pl.plan(random_curriculum, pl.MLP(4), steps=30, seeds=2)
+
+
+class Third(pl.AbstractTarget):
+    """A third of a coordinate: no label."""
+
+    n: int = eqx.field(static=True, default=N)
+
+    def __call__(self, x):
+        return x[0] / 3
+
+
+def test_labels_of_every_phase_are_looked_at():
+    with pytest.raises(ValueError, match="The labels of a task are -1 or \\+1, and Uniform"):
+        pl.plan(Curriculum([Phase(pl.Uniform(Third()), steps=10), Phase(HARD)]), pl.MLP(4), steps=100, seeds=1)
 
 
 def test_thresholds_and_lengths_compile_one_program():

@@ -12,8 +12,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from ...cube import root_key
 from ...distributions import AbstractDistribution
-from ...distributions.base import Examples
-from ...distributions.curriculum import PhaseProgress, chosen
+from ...distributions.base import Examples, shape_of_labels
 from ...distributions.samples import curriculum_of, points_trained_on, size_of_sample, stratified_sample
 from ...networks.base import Network, Recipe, outputs
 from .base import AbstractRule
@@ -22,6 +21,7 @@ from .leaves import Leaves, Shape, split
 from .once import once_for_a_shape
 from .optimizers import Optimizer
 from .outcomes import Outcome
+from .phases import PhaseProgress, chosen
 from .shuffle import shuffled
 from .validation import Draw, Judged, Validation, Witnesses, first_witnesses, validate, validation_levels
 
@@ -52,11 +52,7 @@ def _network_giving(recipe: Recipe, n: int, *labels: int) -> Shape[Network]:
     )
 
 
-@once_for_a_shape
-def labels_of(distribution: AbstractDistribution) -> tuple[int, ...]:
-    """The shape of the labels of one point; () for one number."""
-    _, y = eqx.filter_eval_shape(lambda given: given.sample(root_key(0), 1), distribution)
-    return tuple(y.shape[1:])
+labels_of = once_for_a_shape(shape_of_labels)
 
 
 class Problem(eqx.Module):
