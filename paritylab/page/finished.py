@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..training.rules.gradient_descent import GradientDescent, Problem
+from ..training.rules.gradient_descent import Problem
 from ..training.rules.outcomes import Outcome
 from ..training.runs import Part, Runs
 from ..training.views import Viewed
@@ -42,11 +42,7 @@ class Finished(Watched):
         if not self._problems:
             return None
         part, row = self._problems[run]
-        program, rule = part.ensemble.program, part.ensemble.program.rule
-        if not isinstance(rule, GradientDescent):
-            return None
-        own = tuple(array[row] for array in part.ensemble.own)
-        return rule.problem.fill(program.whole(own, part.ensemble.common))
+        return part.problem(row)
 
     def relevant(self, run: int) -> list[int]:
         problem = self._problem(run)

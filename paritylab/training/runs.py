@@ -12,7 +12,7 @@ from jaxtyping import Float, Int, PyTree
 from ..survival import CensoredTimes
 from .engine.lanes import init_key
 from .host.workers import Collected, Ensemble
-from .rules.gradient_descent import GradientDescent, network_made_by
+from .rules.gradient_descent import GradientDescent, Problem, network_made_by
 from .rules.leaves import Leaves, split
 from .rules.outcomes import Outcome
 from .summaries import censored_times, standard
@@ -53,12 +53,20 @@ class Part(NamedTuple):
         # The arrays of the network come first in a kept state (`TrainingState`).
         return tuple(self.collected.state[: rule.network.count])
 
+    def problem(self, row: int) -> Problem | None:
+        """What the run in a row was trained on, if by gradients."""
+        program, rule = self.ensemble.program, self.ensemble.program.rule
+        if not isinstance(rule, GradientDescent):
+            return None
+        own = tuple(array[row] for array in self.ensemble.own)
+        filled: Problem = rule.problem.fill(program.whole(own, self.ensemble.common))
+        return filled
+
     @property
     def array_shapes(self) -> list[tuple[int, ...]]:
         """The shape of each array of a network."""
-        program, rule = self.ensemble.program, self.ensemble.program.rule
-        assert isinstance(rule, GradientDescent)
-        problem = rule.problem.fill(program.whole(tuple(row[0] for row in self.ensemble.own), self.ensemble.common))
+        problem = self.problem(0)
+        assert problem is not None
         return [leaf.shape for leaf in split(network_made_by(problem.network, problem.distribution.n))[0]]
 
     def network(self, leaves: Leaves) -> Any:
@@ -161,37 +169,36 @@ class Runs(Viewed):
         """The trained network of one run, if networks were kept."""
         if Outcome(self.outcome[run]) in (Outcome.RUNNING, Outcome.NOT_STARTED):
             raise ValueError(f"There is no network of run {run}. {Outcome(self.outcome[run]).sentence}")
-        ends = np.cumsum([len(part.init_seeds) for part in self._parts])
-        place = range(len(self))[run]  # a negative number counts from the end
-        index = int(np.searchsorted(ends, place, side="right"))
-        part = self._parts[index]
+        part, row = self._place_of(run)
         if (weights := part.weights) is None:
             raise ValueError("Networks were not kept; train with keep=True.")
-        return part.network(tuple(array[place - int(ends[index])] for array in weights))
+        return part.network(tuple(array[row] for array in weights))
+
+    def _place_of(self, run: int | np.integer) -> tuple[Any, int]:
+        """The part that a run was trained in, and its row there; a negative number counts from the end."""
+        first = np.cumsum([0, *(len(part.init_seeds) for part in self._parts)])
+        place = range(len(self))[run]
+        index = int(np.searchsorted(first, place, side="right")) - 1
+        return self._parts[index], place - int(first[index])
 
     def checkpoint(self, run: int | np.integer, step: int | np.integer) -> Any:
         """The network of one run as it was at a step, if `Parameters` were recorded then."""
-        ends = np.cumsum([len(part.init_seeds) for part in self._parts])
-        place = range(len(self))[run]
-        index = int(np.searchsorted(ends, place, side="right"))
-        part, inside = self._parts[index], place - int(ends[index] - len(self._parts[index].init_seeds))
-        rows = [(steps[i], values) for runs, steps, values in part.log for i in np.flatnonzero(runs == inside)]
-        found = [
-            values["parameters"][i]
+        part, row = self._place_of(run)
+        kept = {
+            int(steps[i]): values["parameters"][i]
             for runs, steps, values in part.log
             if "parameters" in values
-            for i in np.flatnonzero((runs == inside) & (steps == step))
-        ]
-        if not found:
-            known = sorted({int(at) for at, values in rows if "parameters" in values})
+            for i in np.flatnonzero(runs == row)
+        }
+        if step not in kept:
             raise ValueError(
                 f"There is no checkpoint of run {run} at step {step}; "
-                + (f"there are some at {known[0]} to {known[-1]}." if known else "record `Parameters()`.")
+                + (f"there are some at {min(kept)} to {max(kept)}." if kept else "record `Parameters()`.")
             )
         sizes = np.cumsum([math.prod(shape) for shape in part.array_shapes])
-        if len(found[0]) != sizes[-1]:
+        if len(kept[int(step)]) != sizes[-1]:
             raise ValueError("A network with frozen arrays has no checkpoints. Keep it as it is at the end.")
-        pieces = np.split(found[0], sizes[:-1])
+        pieces = np.split(kept[int(step)], sizes[:-1])
         return part.network(tuple(piece.reshape(shape) for piece, shape in zip(pieces, part.array_shapes, strict=True)))
 
     @property

@@ -12,8 +12,15 @@ from paritylab.cube import cube
 from paritylab.networks.base import outputs
 from paritylab.sweep.workloads import TrainingWorkload
 from paritylab.training import ErrorAtMost, ErrorsOn, LossBelow, OutputErrors, correlation, logistic, square_loss
+from paritylab.training.engine.lanes import data_key, init_key
 from paritylab.training.rules.criteria import wrong
-from paritylab.training.rules.validation import Judged, points_of_validation, validate, validation_levels
+from paritylab.training.rules.validation import (
+    Judged,
+    first_witnesses,
+    points_of_validation,
+    validate,
+    validation_levels,
+)
 
 N = 6
 
@@ -89,8 +96,6 @@ def test_a_part_of_the_points_never_says_no_where_all_say_yes(criterion, validat
 
 def _hard(network, validation):
     """Witnesses as the last level leaves them: the worst that there are."""
-    from paritylab.training.rules.validation import first_witnesses
-
     return validate(
         network, LINEAR.sample, first_witnesses(LINEAR.sample), validation, len(validation_levels(validation)) - 1
     )[1]
@@ -126,8 +131,6 @@ def test_several_outputs_train_by_the_mean_of_their_losses():
     """One step against the gradient written by hand."""
     settings = {**QUICK, "seeds": 1, "steps": 1, "every": 1, "validation": 0, "keep": True, "float64": True}
     trained = pl.train(SEVERAL, pl.MLP(5, outputs=3), learned=ErrorAtMost(), **settings).network(0)
-    from paritylab.training.engine.lanes import data_key, init_key
-
     with jax.enable_x64():
         network = jax.tree.map(
             lambda leaf: leaf.astype(jnp.float64) if eqx.is_array(leaf) else leaf,

@@ -1,12 +1,10 @@
 """Records of what is learned in parts: output by output, task by task, phase by phase."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import jax.random as jr
-import numpy as np
 from jaxtyping import Array
 
 from ...demands import check_function, check_kind, check_whole
@@ -14,7 +12,6 @@ from ...distributions import AbstractDistribution
 from ...distributions.base import check_distribution
 from ...networks.base import outputs
 from .criteria import wrong
-from .leaves import split
 from .losses import Loss, square_loss
 from .records import RECORD_STREAM, AbstractRecord, Snapshot
 
@@ -74,18 +71,6 @@ class ErrorsOn(AbstractRecord):
             raise ValueError("`ErrorsOn` no distribution would record nothing. Name at least one.")
         check_whole("points", points, 1)
         self.distributions, self.points = tuple(distributions), points
-
-    # Records are part of what is compiled, so that one with arrays is told from others by their values.
-    def _values(self) -> tuple[Any, ...]:
-        leaves, shape = split(self.distributions)
-        arrays = [np.asarray(leaf) for leaf in leaves]
-        return shape, self.points, tuple((array.dtype.str, array.shape, array.tobytes()) for array in arrays)
-
-    def __hash__(self) -> int:
-        return hash(self._values())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ErrorsOn) and self._values() == other._values()
 
     def __call__(self, snapshot: Snapshot) -> Array:
         key = jr.fold_in(jr.fold_in(snapshot.data_key, RECORD_STREAM), snapshot.step)

@@ -16,7 +16,7 @@ from ...distributions import AbstractDistribution, Encoded, Mixture
 from ...networks.base import outputs
 from ...networks.mlp import FeedForward, OneNeuron
 from .criteria import wrong
-from .leaves import Leaves
+from .leaves import Leaves, split
 from .validation import Validation
 
 if TYPE_CHECKING:
@@ -60,7 +60,21 @@ class Snapshot(NamedTuple):
 
 
 class AbstractRecord(eqx.Module):
-    """A named statistic of a run at one step."""
+    """A named statistic of a run at one step.
+
+    Records are a static part of what is compiled, so that those with arrays are told apart by their values.
+    """
+
+    def _values(self) -> tuple[Any, ...]:
+        leaves, shape = split(self)
+        arrays = [np.asarray(leaf) for leaf in leaves]
+        return shape, tuple((array.dtype.str, array.shape, array.tobytes()) for array in arrays)
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AbstractRecord) and self._values() == other._values()
 
     @property
     @abc.abstractmethod
