@@ -6,16 +6,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Float
 
+from ....statistics import power_law
 from ...base import Measured
 from ...measures import UNKNOWN, bootstrap
 
 
 def slope(sizes: Sequence[int], values: Float[np.ndarray, " sizes"]) -> float:
-    """The exponent of a power law through the values that are finite; NaN where fewer than three are."""
-    known = np.isfinite(values)
-    if known.sum() < 3:
-        return math.nan
-    return float(np.polyfit(np.log(np.asarray(sizes)[known]), np.log(values[known]), 1)[0])
+    """The exponent of a power law through all values; NaN where one is not known: without it a fit would bend."""
+    return power_law(np.asarray(sizes, float), values).exponent if np.isfinite(values).all() else math.nan
 
 
 def by_bootstrap(sample: np.ndarray, statistic: Callable[[np.ndarray], float]) -> Measured:
