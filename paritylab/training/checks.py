@@ -25,6 +25,7 @@ from .rules.losses import is_of_signs
 from .rules.once import is_ours, once_for_a_shape
 from .rules.optimizers import check_rule, spread
 from .rules.records import AbstractRecord
+from .rules.traceable import NOT_KNOWN_YET, traceable
 from .summaries import RESULT_COLUMNS
 from .teachers import Taught
 
@@ -74,7 +75,8 @@ def check_labels(
         trained_on = (distribution,) if curriculum is None else curriculum.parts
         asked = () if is_ours(distribution) or _holds(shapes, Taught) else trained_on
         for part in (*asked, distribution.clean()):
-            y = np.asarray(part.sample(jr.fold_in(root_key(0), LABEL_STREAM), points)[1])
+            with traceable(f"{brief(part):.120}"):
+                y = np.asarray(part.sample(jr.fold_in(root_key(0), LABEL_STREAM), points)[1])
             _check_labels_of(part, y, learned, problem.loss)
 
 
@@ -144,11 +146,14 @@ def check_goes_together(task: Any, problem: Problem, target_seeds: Int[np.ndarra
 @once_for_a_shape
 def _check_loss(loss: Any, *labels: int) -> None:
     number = jax.ShapeDtypeStruct(labels, np.float32)
-    try:
-        shape = jax.eval_shape(loss, number, number).shape
-    except (TypeError, ValueError, IndexError) as error:
-        of = "a label and an output" if not labels else f"labels and outputs of shape {labels}"
-        raise TypeError(f"A loss is a function of {of}, and {brief(loss):.80} is none.") from error
+    with traceable(f"The loss {brief(loss):.80}"):
+        try:
+            shape = jax.eval_shape(loss, number, number).shape
+        except NOT_KNOWN_YET:
+            raise
+        except (TypeError, ValueError, IndexError) as error:
+            of = "a label and an output" if not labels else f"labels and outputs of shape {labels}"
+            raise TypeError(f"A loss is a function of {of}, and {brief(loss):.80} is none.") from error
     if shape not in ((), labels):
         raise ValueError(
             f"A loss gives one number for a point, or one for each of its labels, and {brief(loss):.80} gives an array "

@@ -23,6 +23,7 @@ from .optimizers import Optimizer
 from .outcomes import Outcome
 from .phases import PhaseProgress, chosen
 from .shuffle import shuffled
+from .traceable import traceable
 from .validation import Draw, Judged, Validation, Witnesses, first_witnesses, validate, validation_levels
 
 SAMPLE_STREAM, ORDER_STREAM = 2, 3
@@ -38,7 +39,8 @@ def network_made_by(recipe: Recipe, n: int) -> Network:
 def _network_giving(recipe: Recipe, n: int, *labels: int) -> Shape[Network]:
     """The shape of a recipe's network, if that gives as many numbers for a point as that has labels."""
     made, point = network_made_by(recipe, n), jax.ShapeDtypeStruct((n,), jnp.float32)
-    shape = eqx.filter_eval_shape(lambda network, point: network(point), made, point).shape
+    with traceable("This network"):
+        shape = eqx.filter_eval_shape(lambda network, point: network(point), made, point).shape
     if shape == labels:
         return split(made)[1]
     if not labels:
