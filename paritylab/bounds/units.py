@@ -77,9 +77,9 @@ def path_distances(radius: float, step: float) -> tuple[float, float]:
 def proven_radius(step: float) -> float:
     """The largest box of tables, in units of a, that the proof of Theorem II covers for steps of this size.
 
-    With 0, gradient flow. On the path of A* the least g pre is 0 in the first phase, and then rises to 1 faster than
-    the distance grows, so that two places decide: the end of the first phase, where the paths may be 1 / sqrt 3 apart,
-    and the end, where it is twice that.
+    With 0, gradient flow. On the path of A* the least g pre is 0 in the first phase, and rises to 1 linearly in the
+    second, as the bound on the distance does, so that two places decide: the end of the first phase, where the paths
+    may be 1 / sqrt 3 apart, and the end, where it is twice that.
 
     >>> [round(proven_radius(step), 3) for step in (0.0, 0.01, 0.05)]
     [0.437, 0.364, 0.283]
