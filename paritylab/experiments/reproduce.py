@@ -1,7 +1,6 @@
 """From an experiment to a folder: its runs, figures, data and verdicts."""
 
 import inspect
-import io
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
@@ -12,7 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from matplotlib.figure import Figure
 
 from ..documents import document, make_folder, write_whole
@@ -23,6 +21,7 @@ from ..registry import EXPERIMENTS
 from ..style import use
 from ..sweep.executors import given_or_local
 from ..sweep.schedule import Job, Scheduler
+from ..sweep.shards import parquet
 from ..sweep.store import Store
 from ..sweep.sweep import Results, Sweep
 from .accounts import ABOUT, LEDGER, Account, found_in
@@ -157,9 +156,7 @@ def write_account(about: Account, figures: Mapping[str, Figure], results: Result
         save(figure, folder / name)
     table, rows = DATA
     write_whole(folder / table, results.table().to_csv(index=False))  # without curves
-    buffer = io.BytesIO()
-    pq.write_table(results.arrow, buffer, compression="zstd")
-    write_whole(folder / rows, buffer.getvalue())
+    write_whole(folder / rows, parquet(results.arrow))
     write_whole(folder / ABOUT, document(about))
 
 

@@ -21,6 +21,7 @@ from ..experiments.reproduce import words_of
 from ..experiments.status import COLUMNS as STATUS, columns, status
 from ..experiments.verdicts import recorded
 from ..registry import PAPERS
+from ..sweep.shards import parquet
 from ..sweep.sweep import Results
 from .page import SUMMARY, cells_of, number
 
@@ -62,15 +63,15 @@ def _keep(about: dict[str, Any], source: Path, place: Path) -> None:
     table = _table(source / "runs.parquet")
     table = table.drop_columns([name for name in LEFT_OUT if name in table.column_names])
     table = table.replace_schema_metadata(None)  # a store's own; where the runs come from is in `experiment.json`
-    whole, content = True, _bytes(table)
+    whole, content = True, _parquet(table)
     if len(content) > LARGEST and any(pa.types.is_nested(field.type) for field in table.schema):
         table = table.select([field.name for field in table.schema if not pa.types.is_nested(field.type)])
-        whole, content = False, _bytes(table)
+        whole, content = False, _parquet(table)
     if len(content) > LARGEST:  # for a million runs keep outcomes and seeds, or outcomes only
         table = table.drop_columns([name for name in OF_EACH_RUN if name in table.column_names])
-        content = _bytes(table)
+        content = _parquet(table)
     if len(content) > LARGEST and "seed" in table.column_names:
-        content = _bytes(table.drop_columns("seed"))
+        content = _parquet(table.drop_columns("seed"))
     if len(content) > LARGEST:
         raise ValueError(f"The table of {about['experiment']} has {len(content)} bytes, more than {LARGEST}.")
     pictures = {name: _few_colours(source / name) for name in about["figures"]}
@@ -88,6 +89,10 @@ def _table(path: Path) -> pa.Table:
     except (ValueError, OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(f"{path} is damaged ({reason:.200}). Make it again with 'paritylab reproduce'.") from None
+
+
+def _parquet(table: pa.Table) -> bytes:
+    return parquet(table, level=19).to_pybytes()
 
 
 def _few_colours(path: Path) -> bytes:
@@ -118,17 +123,6 @@ def _judge_again(about: dict[str, Any], gallery: Path) -> None:
             row |= {"interval": list(interval), "verdict": judge(claim.region, interval, null)}
             row["null"] = words_of(claim, null)
     write_whole(gallery / about["experiment"].replace("/", "-") / ABOUT, document(about))
-
-
-def _bytes(table: pa.Table) -> bytes:
-    """Whole numbers that rise one by one, as seeds do, take no room as differences."""
-    buffer, seeds = io.BytesIO(), "seed" in table.column_names and pa.types.is_integer(table.schema.field("seed").type)
-    how: dict[str, Any] = {"compression": "zstd", "compression_level": 19}
-    if seeds:
-        how["use_dictionary"] = [name for name in table.column_names if name != "seed"]
-        how["column_encoding"] = {"seed": "DELTA_BINARY_PACKED"}
-    pq.write_table(table, buffer, **how)
-    return buffer.getvalue()
 
 
 def _exhibit(about: dict[str, Any]) -> str:

@@ -197,7 +197,7 @@ class Store:
                         draft.touch()
                         self.leases.check("commit")
                         manifests = {job: each for name in group for job, each in self._shards[name].manifests.items()}
-                        made.add(self._publish(draft, _in_order(joined(group)), manifests, merged=True))
+                        made.add(self._publish(draft, joined(group), manifests, merged=True))
                     for name in old - made:  # all that they hold is in the new ones
                         (self.folder / "runs" / name).unlink(missing_ok=True)
                     self._forget(old - made)
@@ -208,10 +208,15 @@ class Store:
 
         A column that has texts in some shards and numbers in others is text; `paritylab store check` names those.
         """
+        rows = self.rows(runs, plain=plain)
+        return rows.take(pc.sort_indices(rows.column("run")))
+
+    def rows(self, runs: Iterable[str] | None = None, *, plain: bool = False) -> pa.Table:
+        """The same in the order of the shards, and of the rows of each: for who has an order of his own."""
         tables = self._tables(None if runs is None else set(runs), plain)
         if runs is not None:  # columns of other runs in merged shards are of no concern
             tables = {name: without_empty(table) for name, table in tables.items()}
-        return _in_order(joined(tables)) if tables else pa.table({"run": pa.array([], pa.string())})
+        return joined(tables) if tables else pa.table({"run": pa.array([], pa.string())})
 
     def _tables(self, asked: set[str] | None = None, plain: bool = False) -> dict[str, pa.Table]:
         """The rows of all runs or these by the shards that they are in, each run once.
@@ -305,10 +310,6 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
         return entry.is_file()
     except OSError:  # a link to itself
         return False
-
-
-def _in_order(table: pa.Table) -> pa.Table:
-    return table.take(pc.sort_indices(table.column("run")))
 
 
 def store_format(folder: Path) -> int:

@@ -225,17 +225,19 @@ class Sweep:
         store.refresh()
         names = [name for work in self.works for name in work.names]
         raced = [name for work in self.works for name in work.raced_names]
-        there = set(range(len(names))) - set(store.missing(names))
+        absent = set(store.missing(names))
         # A run that was given up in a race, and done for another purpose, is known in full.
-        known = [name if i in there else other for i, (name, other) in enumerate(zip(names, raced, strict=True))]
-        everything = store.arrow(known)
-        found = set(everything.column("run").to_pylist())
-        trained = [work for work in self.works if isinstance(work, TrainingWorkload)]
-        absent = [work.not_started(found) for work in trained]
-        everything = joined({str(place): rows for place, rows in enumerate([everything, *absent])})
+        known = [other if i in absent else name for i, (name, other) in enumerate(zip(names, raced, strict=True))]
+        gone, first, parts = np.array(store.missing(known), int), 0, [store.rows(known)]
+        for work in self.works:
+            if isinstance(work, TrainingWorkload):
+                parts.append(work.not_started(gone[(first <= gone) & (gone < first + len(work))] - first))
+            first += len(work)
+        everything = joined({str(place): rows for place, rows in enumerate(parts)})
         rows, places = _rows_of(known, everything.column("run").to_pylist())
         table = _own_columns(self._labelled(everything.take(rows), places))
-        labels = dict.fromkeys(name for work in trained for name in work.plan.columns if name != "seed")
+        trained = (work.plan for work in self.works if isinstance(work, TrainingWorkload))
+        labels = dict.fromkeys(name for plan in trained for name in plan.columns if name != "seed")
         return Results(table, self._missing(store), tuple(failures), tuple(labels))
 
     def _missing(self, store: Store) -> int:
@@ -260,12 +262,9 @@ class Sweep:
 
 def _rows_of(known: list[str], runs: list[str]) -> tuple[Int[np.ndarray, " rows"], Int[np.ndarray, " rows"]]:
     """The rows of each run of a sweep, in its order, and its place; a run that it has twice has its rows twice."""
-    where: dict[str, list[int]] = {}
-    for row, run in enumerate(runs):
-        where.setdefault(run, []).append(row)
-    pairs = [(row, place) for place, name in enumerate(known) for row in where.get(name, ())]
-    rows, places = np.array(pairs, int).reshape(-1, 2).T
-    return rows, places
+    wanted = pd.DataFrame({"run": known, "place": np.arange(len(known))})
+    pairs = wanted.merge(pd.DataFrame({"run": runs, "row": np.arange(len(runs))}), on="run")
+    return pairs["row"].to_numpy(int), pairs["place"].to_numpy(int)
 
 
 def _labels(work: AbstractWorkload) -> dict[str, np.ndarray]:

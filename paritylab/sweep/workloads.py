@@ -9,7 +9,7 @@ import dataclasses
 import functools
 import hashlib
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -144,11 +144,9 @@ class TrainingWorkload(AbstractWorkload):
         again = (race[runs] >= 0) & np.isin(race[runs], race[missing])
         return runs[again | np.isin(runs, missing)]
 
-    def not_started(self, found: Container[str]) -> pa.Table:
-        """A row for each run that is not among those found."""
-        names = zip(self.names, self.raced_names, strict=True)
-        absent = np.array([place for place, each in enumerate(names) if not any(name in found for name in each)], int)
-        columns = {"run": pa.array([self.names[place] for place in absent], pa.string())}
+    def not_started(self, absent: Int[np.ndarray, " absent"]) -> pa.Table:
+        """A row for each of these runs."""
+        columns = {"run": pa.array([self.raced_names[place] for place in absent], pa.string())}
         columns |= {name: column(values[absent]) for name, values in self.columns.items()}
         columns["outcome"] = pa.array([Outcome.NOT_STARTED.word] * len(absent), pa.string())
         columns |= {"converged_at": pa.nulls(len(absent), pa.int64()), "error": pa.nulls(len(absent), pa.float64())}

@@ -1,10 +1,13 @@
 """Kernels on a GPU, against the general engine there and against float64. Without a GPU there is nothing to run."""
 
 import functools
+import os
+import signal
 import time
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import ks_2samp
 from test_fused_kernels import RUNS, few
@@ -114,3 +117,27 @@ def test_results_do_not_depend_on_neighbours_or_lanes():
     of = functools.partial(plan, parity(20, 2), pl.MLP(10), batch=1, steps=20_000, validation=1024)
     alone, together = of(seeds=[7]).run(), of(seeds=300).run()
     assert alone.steps[0] == together.steps[7]
+
+
+def test_a_sweep_that_is_killed_loses_nothing(tmp_path):
+    """Killed three times with all of its workers, a sweep by kernels comes to the table of one left alone."""
+    from sweeps import finish, start, table, write_file
+
+    size = {"seeds": 400, "rates": [0.05, 0.1, 0.2], "runs_per_job": 100, "steps": 100_000}
+    (alone := tmp_path / "alone").mkdir()
+    undisturbed = finish(write_file(alone, **size), alone / "store")
+    file = write_file(tmp_path, **size)
+    shards, done = lambda: {path.name for path in (tmp_path / "store/runs").glob("*-sha256-*")}, []
+    for _ in range(3):
+        before, process = shards(), start(file, tmp_path / "store")
+        while len(shards()) < len(before) + 5:
+            assert process.poll() is None, file.with_suffix(".err").read_text()
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        assert before < shards()
+        done.append(len(shards()))
+    assert finish(file, tmp_path / "store")["done"] == undisturbed["done"] == 400 * 24
+    pd.testing.assert_frame_equal(table(tmp_path / "store"), table(alone / "store"))
+    print(f"jobs done when it was killed: {done} of {len(shards())}")
+    assert done[-1] < len(shards())
