@@ -18,7 +18,6 @@ BEGUN = time.perf_counter()
 
 import paritylab as pl  # noqa: E402
 from paritylab.experiments.hidden_progress.figure2_left import BATCH, PANELS, K, N  # noqa: E402
-from paritylab.manifest import manifest  # noqa: E402
 from paritylab.runtime import leave_devices_to_workers  # noqa: E402
 from paritylab.sweep import Store, Sweep  # noqa: E402
 
@@ -38,8 +37,7 @@ def measured(runs: int, folder: Path) -> dict[str, Any]:
     manifests = store.manifests().values()
     origin = next(iter(manifests))
     return {
-        "machine": {name: origin[name] for name in ("version", "commit", "jax", "device")}
-        | {"here": manifest()["python"]},
+        "machine": {name: origin[name] for name in ("version", "commit", "python", "jax", "device")},
         "way": planned.way,
         "runs": len(table),
         "missing": results.missing,
