@@ -12,7 +12,7 @@ import re
 from importlib import resources
 from typing import Literal, NamedTuple
 
-VERSION = 2
+VERSION = 3
 """Raised when a kernel gives other numbers: it is part of the names of the runs that kernels train."""
 
 Layout = Literal["units", "tiles"]
@@ -28,9 +28,11 @@ WEIGHTS_IN_REGISTERS = 128
 RESIDENT_THREADS = 384
 """Threads of a multiprocessor that are worth fewer registers, at batch 1."""
 LARGEST_CHUNK, CHUNK = 128, 64
-"""Examples that tensor cores take at once, and at a time where a batch has more."""
+"""Examples that tensor cores take at once, and at a time where a batch has more; see `Kernel.chunk`."""
 LARGEST_BLOCK = 1024
 WARP = 32
+EXAMPLES_OF_A_THREAD = 32
+"""Of a step, where the threads of a run share them: with fewer, adding up what they found would cost more."""
 BLOCK_OPERATIONS, SHORTEST_BLOCK, LONGEST_BLOCK = 2e11, 20, 1000
 """What all lanes do in a block, and the steps of a block. A run that seems to have ended waits for its end."""
 MOST_POINTS, FEW_POINTS = 2**15, 512
@@ -116,8 +118,8 @@ class Kernel:
         """How many threads share a run."""
         if self.layout == "tiles":
             return WARP * self.warps
-        if self.family != "mlp":
-            return 1
+        if self.family != "mlp":  # each holds the network whole and takes a share of the examples
+            return min(WARP, 2 ** max(0, (self.batch // EXAMPLES_OF_A_THREAD).bit_length() - 1))
         most = max(1, WEIGHTS_IN_REGISTERS // self.n, -(-self.units // LARGEST_BLOCK))
         return -(-self.units // max(range(1, most + 1), key=lambda per: (self._busy(per), per)))
 
@@ -136,7 +138,14 @@ class Kernel:
     @property
     def chunk(self) -> int:
         """How many examples of a step tensor cores take at a time: all up to a number, in multiples of 16."""
-        return -(-self.batch // 16) * 16 if self.batch <= LARGEST_CHUNK else CHUNK
+        if self.batch <= LARGEST_CHUNK:
+            return -(-self.batch // 16) * 16
+        return LARGEST_CHUNK if self.signed else CHUNK
+
+    @property
+    def signed(self) -> bool:
+        """Whether gradients are counts: what an example adds is its input times a sign or 0, and an output weight."""
+        return ACTIVATIONS[self.activation] == "relu" and LOSSES[self.loss] in ("Hinge", "correlation")
 
     @property
     def block(self) -> int:
@@ -205,6 +214,7 @@ class Kernel:
             return {**common, "THREADS": self.threads, "CROWD": int(self.points > 0 and self._staged <= CROWD_BYTES)}
         return {
             **common,
+            "SIGNED": int(self.signed),
             "SHARED_BYTES": self.shared_bytes,
             "CHUNK": self.chunk,
             "WARPS": self.warps,

@@ -13,6 +13,7 @@ ask the runs: see `rate_one_included`.
 """
 
 import csv
+import functools
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -132,10 +133,17 @@ def units_of(setting: str, k: int) -> int | None:
     return k if isinstance(width, str) else width
 
 
-def random_parities(setting: str, n: int, k: int, initialization: Any = "uniform", **others: Any) -> pl.Plan:
-    """Trains the network of a setting on random k-parities of n bits."""
+def random_parities(
+    setting: str, n: int, k: int, initialization: Any = "uniform", lanes: int | None = None, **others: Any
+) -> pl.Plan:
+    """Trains the network of a setting on random k-parities of n bits.
+
+    `lanes` are those of the general engine. A fused kernel pays for the runs that it has, and takes them all at once.
+    """
     network = make_network(ARCHITECTURES[setting][0], k, units_of(setting, k), initialization)
-    return pl.plan(pl.RandomTask(pl.random_parity, (n, k)), network, **others)
+    made = functools.partial(pl.plan, pl.RandomTask(pl.random_parity, (n, k)), network, **others)
+    planned = made()
+    return planned if lanes is None or planned.cells[0].fused_kernel else made(lanes=lanes)
 
 
 def plan(settings: Settings) -> Iterator[pl.Plan]:

@@ -98,19 +98,20 @@ __device__ __forceinline__ float flipped(float y, const u32 *words, int b) {
 #endif
 }
 
-// The examples of a step, one after the other.
+// The examples of a step, one after the other, from number `begin` on.
 struct Stream {
   Key inputs, flips;
-  int count = 0;  // of the examples so far
+  int count;  // of the examples so far
 #if UNIFORM_INPUTS
   u32 window[WORDS + 1];  // the words that the next example has bits of
-  int first = 0;          // the number of the first of them
+  int first;              // the number of the first of them
 #endif
 
-  __device__ explicit Stream(Key step) : inputs(NOISY ? folded(step, 0) : step), flips(folded(step, 1)) {
+  __device__ Stream(Key step, int begin) : inputs(NOISY ? folded(step, 0) : step), flips(folded(step, 1)), count(begin) {
 #if UNIFORM_INPUTS
+    first = begin * N / 32;
 #pragma unroll
-    for (int q = 0; q <= WORDS; ++q) window[q] = q < INPUT_WORDS ? word_of(inputs, q) : 0;
+    for (int q = 0; q <= WORDS; ++q) window[q] = first + q < INPUT_WORDS ? word_of(inputs, first + q) : 0;
 #endif
   }
 

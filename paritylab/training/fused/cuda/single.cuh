@@ -1,14 +1,18 @@
-// Gradient descent of a run that one thread holds: each example is drawn, tried and added to the gradient, then the next.
+// Gradient descent of a network that each of its threads holds whole: a thread draws its share of the examples, one after
+// the other, and adds what each of them says to the gradient; then the threads add theirs up, and move alike.
 
-// One step, on the examples of a key.
-__device__ __forceinline__ void step_of_one(Network &net, const Numbers &own, Key key, const TARGET_TYPE *target,
-                                            const float *up) {
+#define SHARE ((BATCH + THREADS - 1) / THREADS)  // of the examples
+
+// One step, on the examples of a key. Threads of a run that has halted only help the others of their warp.
+__device__ __forceinline__ void step_of_whole(Network &net, const Numbers &own, Key key, const TARGET_TYPE *target,
+                                              const float *up, bool on, const Seat &seat, Shared &shared, int &turn) {
   float gradient[PER][N] = {}, bias_gradient[PER] = {};
-  Stream stream(key);
-#if BATCH > 1
+  const int begin = seat.u * SHARE, end = !on ? 0 : begin + SHARE < BATCH ? begin + SHARE : BATCH;
+  Stream stream(key, begin);
+#if SHARE > 1
 #pragma unroll 1
 #endif
-  for (int b = 0; b < BATCH; ++b) {
+  for (int b = begin; b < end; ++b) {
     const Point x = stream.next(up);
     float z[PER], values[PER], output = 1;
     preactivations(net, x, z);
@@ -32,6 +36,10 @@ __device__ __forceinline__ void step_of_one(Network &net, const Numbers &own, Ke
       for (int p = 0; p < PER; ++p) gradient[p][j] = fmaf(g[p], xj, gradient[p][j]);
     }
   }
+  sum_over_run(bias_gradient, seat, shared, turn);
+#pragma unroll
+  for (int p = 0; p < PER; ++p) sum_over_run(gradient[p], seat, shared, turn);
+  if (!on) return;
 #pragma unroll
   for (int p = 0; p < PER; ++p) {
 #pragma unroll

@@ -24,7 +24,7 @@
 #define COLUMNS (2 * INPUT_TILES)        // tiles of 8 coordinates
 #define BUFFERS (WARPS == 1 ? 1 : 3)     // a slow warp may still read what the last step laid out
 #define SPAN (ITEMS >= THREADS ? 1 : THREADS / ITEMS < 10 ? THREADS / ITEMS : 10)  // steps whose words are drawn together
-#define KEEP (TILES * FORWARD_TILES <= 16)  // sums of units stay in registers; else they are computed again
+#define KEEP (!SIGNED && TILES * FORWARD_TILES <= 16)  // sums of units stay in registers; else they are computed again
 #define GROUP 16                            // validation points that are tried together
 
 #if WARPS == 1
@@ -159,61 +159,11 @@ __device__ __forceinline__ float over_columns(float value) {
   return value + __shfl_xor_sync(~0u, value, 2);
 }
 
-// Of a tile of units. What the threads of a row have of its biases and outputs is summed when the tile moves.
-struct Gradient {
-  float weight[COLUMNS][4] = {}, bias[2] = {}, output[2] = {};
-};
-
-// Adds that of a chunk. `slopes` are those of the loss, by pairs of examples.
-__device__ __forceinline__ void add_gradient(Gradient &of, const Network &net, const Chunk &at, int tile,
-                                             const float (&slopes)[FORWARD_TILES][2], const float (*kept)[4]) {
-#if !KEEP
-  const Units units = factors_of(net, tile);
-#endif
-#if KEEP
-#pragma unroll
+#if SIGNED
+#include "signed_gradient.cuh"
 #else
-#pragma unroll 1
+#include "gradient.cuh"
 #endif
-  for (int t = 0; t < BATCH_TILES; ++t) {
-    float g[2][4];
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float z[4];
-#if KEEP
-#pragma unroll
-      for (int i = 0; i < 4; ++i) z[i] = kept[2 * t + half][i];
-#else
-      preactivations(z, units, net, tile, at.forward + 2 * t + half, FORWARD_TILES);
-#endif
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float slope = slopes[2 * t + half][i % 2];
-        g[half][i] = slope * net.output[tile][i / 2] * activation_slope(z[i], net.k);
-        of.output[i / 2] = fmaf(slope, activation(z[i], net.k), of.output[i / 2]);
-        of.bias[i / 2] += g[half][i];
-      }
-    }
-    const LeftFactor left = left_factor(g[0], g[1]);
-#pragma unroll
-    for (int c = 0; c < COLUMNS; ++c) multiply_add(of.weight[c], left, at.backward[t * COLUMNS + c][threadIdx.x % 32]);
-  }
-}
-
-__device__ __forceinline__ void move_tile(Network &net, const Pace &pace, const Gradient &by, int warp, int tile) {
-#pragma unroll
-  for (int c = 0; c < COLUMNS; ++c)
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      net.weight[tile][c][i] = moved(net.weight[tile][c][i], by.weight[c][i], pace.rate[0], pace.shrink[0]);
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const float db = over_columns(by.bias[half]), da = over_columns(by.output[half]);
-    if (unit_of(warp, tile, half) >= UNITS) continue;  // what fills a tile up stays 0
-    net.bias[tile][half] = moved(net.bias[tile][half], db, pace.rate[1], pace.shrink[1]);
-    net.output[tile][half] = moved(net.output[tile][half], da, pace.rate[2], pace.shrink[2]);
-  }
-}
 
 // What comes after a chunk: the words of its step and its first example. There are no words after the last one.
 struct Next {
@@ -232,7 +182,8 @@ __device__ __forceinline__ void take_chunk(Network &net, Sums &so_far, const Pac
                                            int begin, float margin, int warp, Next next, const TARGET_TYPE *target) {
   const int lane = threadIdx.x % 32;
   const Chunk &at = shared.chunks[buffer];
-  float sums[2 * FORWARD_TILES] = {}, kept[KEEP ? TILES : 1][KEEP ? FORWARD_TILES : 1][4];
+  float sums[2 * FORWARD_TILES] = {};
+  Kept kept;
 #pragma unroll
   for (int tile = 0; tile < TILES; ++tile) {
     const Units units = factors_of(net, tile);
@@ -241,10 +192,7 @@ __device__ __forceinline__ void take_chunk(Network &net, Sums &so_far, const Pac
       float z[4];
       preactivations(z, units, net, tile, at.forward + t, FORWARD_TILES);
       add_outputs(sums + 2 * t, z, net, tile);
-#if KEEP
-#pragma unroll
-      for (int i = 0; i < 4; ++i) kept[tile][t][i] = z[i];
-#endif
+      keep(kept, tile, t, z);
     }
   }
   share_outputs(sums, shared.sums[turn][warp]);
@@ -258,24 +206,25 @@ __device__ __forceinline__ void take_chunk(Network &net, Sums &so_far, const Pac
   for (int i = 0; i < (CHUNK + 31) / 32; ++i) {
     const int b = 32 * i + lane;
     const bool inside = b < CHUNK && begin + b < BATCH;
-    mine[i] = inside ? loss_slope(at.labels[b], output_of(shared.sums[turn], b, net.constant), margin) / BATCH : 0.0f;
+    mine[i] = inside ? loss_slope(at.labels[b], output_of(shared.sums[turn], b, net.constant), margin) : 0.0f;
     constant_gradient += mine[i];
   }
-  float slopes[FORWARD_TILES][2];
+  Slopes slopes;
 #pragma unroll
-  for (int t = 0; t < FORWARD_TILES; ++t)
-#pragma unroll
-    for (int i = 0; i < 2; ++i) slopes[t][i] = __shfl_sync(~0u, mine[t / 4], t % 4 * 8 + lane % 4 * 2 + i);
+  for (int t = 0; t < FORWARD_TILES; ++t) {
+    const int b = t % 4 * 8 + lane % 4 * 2;
+    set_slopes(slopes, t, __shfl_sync(~0u, mine[t / 4], b), __shfl_sync(~0u, mine[t / 4], b + 1));
+  }
 #pragma unroll
   for (int by = 1; by < 32; by *= 2) constant_gradient += __shfl_xor_sync(~0u, constant_gradient, by);
   so_far.constant += constant_gradient;
 #pragma unroll
   for (int tile = 0; tile < TILES; ++tile) {
 #if CHUNKS > 1
-    add_gradient(so_far.tile[tile], net, at, tile, slopes, kept[KEEP ? tile : 0]);
+    add_gradient(so_far.tile[tile], net, at, tile, slopes, kept);
 #else
     Gradient gradient;
-    add_gradient(gradient, net, at, tile, slopes, kept[KEEP ? tile : 0]);
+    add_gradient(gradient, net, at, tile, slopes, kept);
     move_tile(net, pace, gradient, warp, tile);
 #endif
   }
@@ -286,7 +235,7 @@ __device__ __forceinline__ void take_chunk(Network &net, Sums &so_far, const Pac
   }
 #endif
   if (CHUNKS == 1 || begin + CHUNK >= BATCH) {
-    net.constant = moved(net.constant, so_far.constant, pace.rate[3], pace.shrink[3]);
+    net.constant = moved(net.constant, so_far.constant / BATCH, pace.rate[3], pace.shrink[3]);
     so_far = Sums();
   }
 #if WARPS == 1

@@ -2,7 +2,8 @@
 //
 // A run of THREADS threads holds UNITS units, thread u those numbered u, u + THREADS, ... With at most 32 threads several
 // runs share a warp and sums over units are shuffles; with more, a run is a block and sums go through shared memory.
-// Single neurons and PolyNets have one thread, which takes the examples of a step one by one (`single.cuh`).
+// Single neurons and PolyNets are in each of their threads whole; these share the examples of a step, and take them one
+// by one (`single.cuh`).
 
 #include "threefry.cuh"
 #include "examples.cuh"
@@ -19,7 +20,7 @@
 #define SYNCHRONIZE() __syncthreads()
 #endif
 #define WARPS (BLOCK / 32)
-#define PER ((UNITS + THREADS - 1) / THREADS)
+#define PER (MLP ? (UNITS + THREADS - 1) / THREADS : UNITS)
 #define SPAN (ITEMS >= THREADS ? 1 : THREADS / ITEMS < 10 ? THREADS / ITEMS : 10)  // steps whose words are drawn together
 #define FEW (BATCH * PER <= 8)  // examples whose sums stay in registers
 
@@ -54,7 +55,8 @@ struct Seat {
   int u;      // its number among the threads of its run
   int place;  // its run's number in the block
   int first;  // the warp's lane of its run's first thread
-  __device__ bool holds(int p) const { return u + p * THREADS < UNITS && u < THREADS; }
+  __device__ int unit(int p) const { return MLP ? u + p * THREADS : p; }
+  __device__ bool holds(int p) const { return unit(p) < UNITS && u < THREADS; }
 };
 
 __device__ __forceinline__ Seat seat_of_thread() {
@@ -249,7 +251,7 @@ __device__ __forceinline__ int try_witnesses(const Network &net, bool &right, in
 __device__ __forceinline__ void stage(Staged &to, const Network &net, const Seat &seat) {
 #pragma unroll
   for (int p = 0; p < PER; ++p) {
-    const int unit = seat.u + p * THREADS;
+    const int unit = seat.unit(p);
     if (!seat.holds(p)) continue;
     float *const row = &to.weight[0][0][0] + place_of_unit(unit);
 #pragma unroll
@@ -342,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
   Network net;
 #pragma unroll
   for (int p = 0; p < PER; ++p) {
-    const size_t unit = (size_t)at * UNITS + seat.u + p * THREADS;
+    const size_t unit = (size_t)at * UNITS + seat.unit(p);
     const bool holds = on && seat.holds(p);
 #pragma unroll
     for (int j = 0; j < N; ++j) net.weight[p][j] = holds ? weight[unit * N + j] : 0.0f;
@@ -387,7 +389,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
       }
       step(net, own.pace, words + ahead * ITEMS, own_target, own.margin, on, seat, shared, turn);
 #else
-      if (on) step_of_one(net, own, folded(data, now + i), own_target, own_up);
+      step_of_whole(net, own, folded(data, now + i), own_target, own_up, on, seat, shared, turn);
 #endif
     }
     if (on) now += EVERY;
@@ -404,7 +406,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
 #pragma unroll
   for (int p = 0; p < PER; ++p) {
     if (!seat.holds(p)) continue;
-    const size_t unit = (size_t)at * UNITS + seat.u + p * THREADS;
+    const size_t unit = (size_t)at * UNITS + seat.unit(p);
 #pragma unroll
     for (int j = 0; j < N; ++j) weight[unit * N + j] = net.weight[p][j];
     bias[unit] = net.bias[p];
