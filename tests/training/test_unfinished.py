@@ -96,6 +96,11 @@ def test_runs_that_a_store_does_not_have_are_rows_that_were_not_started(tmp_path
     assert row["kind"] == "small" and row["runs"] == 6 and row["not_started"] == 4
 
 
+def test_runs_of_a_race_that_a_store_does_not_have_are_rows_too(tmp_path):
+    results = sweep(rate=[0.1, 1.0], race=0.5).results(Store.create(tmp_path))
+    assert results.missing == 12 and results.table().outcome.tolist() == ["not_started"] * 12
+
+
 def test_tables_have_the_same_types_on_every_path(tmp_path):
     store = Store.create(tmp_path)
     for steps in (400, 10):  # some learn; none does
