@@ -10,7 +10,8 @@ import os
 import platform
 import time
 from collections.abc import Callable
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +42,16 @@ def engines(case: Case, torch: bool = True) -> dict[str, tuple[Engine, int]]:
 
         found["torch loop"] = _of_one_length(torch_engines.loop(case)), 1
         found["torch vmap"] = _of_one_length(torch_engines.vmap(case)), 128
-    found["plain jax"] = plain(case, validate=False), plain_models(case, validate=False)
-    found["plain jax, validated"] = plain(case, validate=True), plain_models(case, validate=True)
+    made: dict[str, Callable[[], tuple[Engine, int]]] = {}
+    for name, validate in (("plain jax", False), ("plain jax, validated", True)):
+        made[name] = partial(lambda v: (plain(case, validate=v), plain_models(case, validate=v)), validate)
     ways = {"paritylab, general": False, "paritylab": True} if trained_by_kernels(case) else {"paritylab": True}
     for name, fused in ways.items():
-        found[name] = engine(case, validate=False, fused=fused)
-        found[f"{name}, validated"] = engine(case, validate=True, fused=fused)
-    return found
+        made[name] = partial(engine, case, validate=False, fused=fused)
+        made[f"{name}, validated"] = partial(engine, case, validate=True, fused=fused)
+    with ThreadPoolExecutor(len(made)) as pool:  # they compile side by side, and run one after the other
+        compiled = {name: pool.submit(make) for name, make in made.items()}
+    return found | {name: future.result() for name, future in compiled.items()}
 
 
 def measure(
