@@ -4,13 +4,12 @@ import contextlib
 import functools
 import multiprocessing
 import os
-import queue
 import signal
 import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait as wait_for
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -101,29 +100,52 @@ class LocalPool(Executor):
         self.places = places() if at is None else at
         self.platform = self.places[0].platform
         self._threads = ThreadPoolExecutor(len(self.places))
-        self._idle: queue.SimpleQueue[_Member] = queue.SimpleQueue()
         self._keeper = Keeper()
         self._members = [_Member(place, self._keeper) for place in self.places]
-        for member in self._members:
-            self._idle.put(member)
+        self._idle, self._lock = [*self._members], threading.Lock()
 
     @property
     def workers(self) -> int:
         return len(self.places)
 
+    @property
+    def had(self) -> list[frozenset[Hashable]]:
+        """The forms of the calls that each worker has answered, and so has compiled, since it was started."""
+        return [member.had for member in self._members]
+
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         return self._threads.submit(self._call, None, (fn, args, kwargs))
 
-    def submit_within(self, seconds: int | float, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
-        """The same for a call that may take so many seconds once a worker has it; then the worker is killed."""
-        return self._threads.submit(self._call, seconds, (fn, args, {}))
+    def submit_within(
+        self,
+        seconds: int | float | None,
+        fn: Callable[..., Any],
+        /,
+        *args: Any,
+        worker: int | None = None,
+        form: Hashable = None,
+    ) -> Future[Any]:
+        """The same for a call that may take so many seconds once a worker has it; then the worker is killed.
 
-    def _call(self, seconds: int | float | None, call: tuple[Any, ...]) -> Any:
-        member = self._idle.get()  # there are as many threads as members
+        The call goes to the `worker` of that number if it is idle. Its `form` says what will be compiled for it.
+        """
+        return self._threads.submit(self._call, seconds, (fn, args, {}), worker, form)
+
+    def _call(
+        self, seconds: int | float | None, call: tuple[Any, ...], worker: int | None = None, form: Hashable = None
+    ) -> Any:
+        member = self._take_idle(worker)
         try:
-            return member.call(pack(call), seconds)  # what cannot be sent is said before it is sent
+            return member.call(pack(call), seconds, form)  # what cannot be sent is said before it is sent
         finally:
-            self._idle.put(member)
+            with self._lock:
+                self._idle.append(member)
+
+    def _take_idle(self, worker: int | None) -> "_Member":
+        """The member of that number if it is idle, else the one that has been idle longest."""
+        wanted = None if worker is None else self._members[worker]
+        with self._lock:  # there are as many threads as members, so one is idle
+            return self._idle.pop(self._idle.index(wanted) if wanted in self._idle else 0)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """With `cancel_futures`, calls that are under way are lost too: their workers are killed."""
@@ -144,8 +166,10 @@ class _Member:
         self._process: Any = None
         self._line: Connection | None = None
         self._ended = False
+        self.had: frozenset[Hashable] = frozenset()
+        """The forms that its process has compiled; replaced and never changed, since other threads read it."""
 
-    def call(self, message: bytes, seconds: int | float | None) -> Any:
+    def call(self, message: bytes, seconds: int | float | None, form: Hashable = None) -> Any:
         if self._process is None or not self._process.is_alive():
             self._start()
         late = threading.Event()
@@ -153,10 +177,13 @@ class _Member:
             with self._killed_after(seconds, late):
                 good, value = self._answer(message)
         except (EOFError, OSError) as error:
-            text = self._farewell()
+            self.had, text = frozenset(), self._farewell()
             raise JobTimeout(text) if late.is_set() else WorkerLost(text) from error
         if not good:
+            self.had -= {form}  # the next attempt is not drawn to where the last one failed
             raise WorkerError(value)
+        if form is not None:
+            self.had |= {form}
         return value
 
     @contextlib.contextmanager
@@ -181,6 +208,7 @@ class _Member:
     def _start(self) -> None:
         if self._ended:
             raise WorkerLost("The pool was shut down.")
+        self.had = frozenset()  # the last process may have ended while it was idle
         context = multiprocessing.get_context("spawn")
         if self.place.platform == "cpu":  # one core each; the libraries count cores when they are loaded
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -279,13 +307,22 @@ def _end_with_parent() -> None:
 
 
 def submit_within(
-    executor: Executor, seconds: int | float | None, fn: Callable[..., Any], /, *args: Any
+    executor: Executor,
+    seconds: int | float | None,
+    fn: Callable[..., Any],
+    /,
+    *args: Any,
+    worker: int | None = None,
+    form: Hashable = None,
 ) -> Future[Any]:
-    """Hands a call to an executor. One that takes longer than the seconds that are given fails with `JobTimeout`."""
+    """Hands a call to an executor. One that takes longer than the seconds that are given fails with `JobTimeout`.
+
+    The `worker` that should have it, and its `form`, mean something to a `LocalPool` alone.
+    """
+    if isinstance(executor, LocalPool):
+        return executor.submit_within(seconds, fn, *args, worker=worker, form=form)
     if seconds is None:
         return executor.submit(fn, *args)
-    if isinstance(executor, LocalPool):
-        return executor.submit_within(seconds, fn, *args)
     return executor.submit(within, seconds, fn, *args)
 
 

@@ -4,6 +4,7 @@ The scheduler holds the leases and writes the store; workers only compute, so a 
 the store's folder nor any memory of what was done before.
 """
 
+import itertools
 import math
 import os
 import socket
@@ -11,7 +12,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence, Set
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from ..demands import check_whole
 from ..manifest import manifest
 from ..progress import SweepStatus, counted
 from .canonical_form import digest
-from .executors import JobTimeout, WorkerError, WorkersCannotStart, WorkStopped, submit_within
+from .executors import JobTimeout, LocalPool, WorkerError, WorkersCannotStart, WorkStopped, submit_within
 from .pickling import pack, unpack
 from .store import Store
 from .workloads import AbstractWorkload
@@ -41,6 +42,33 @@ class Job(NamedTuple):
     name: str
     work: AbstractWorkload
     runs: Int[np.ndarray, " runs"]
+    form: Hashable
+    """That of the work on the platform that the jobs are cut for."""
+
+
+class JobQueue:
+    """Jobs in the order in which they came, by their forms."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[Hashable, deque[tuple[int, Job]]] = {}
+        self._places = itertools.count()
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def extend(self, jobs: Iterable[Job]) -> None:
+        for job in jobs:
+            self._waiting.setdefault(job.form, deque()).append((next(self._places), job))
+
+    def take(self, compiled: Set[Hashable] = frozenset(), begun: Set[Hashable] = frozenset()) -> Job:
+        """The first job of a form that is compiled; else of one that is not begun; else the first of all."""
+        forms = [form for form in self._waiting if form in compiled]
+        forms = forms or [form for form in self._waiting if form not in begun] or [*self._waiting]
+        form = min(forms, key=lambda form: self._waiting[form][0][0])
+        _, job = self._waiting[form].popleft()
+        if not self._waiting[form]:
+            del self._waiting[form]
+        return job
 
 
 def jobs_of(works: Sequence[AbstractWorkload], platform: str, runs_per_job: int | None = None) -> list[Job]:
@@ -51,11 +79,11 @@ def jobs_of(works: Sequence[AbstractWorkload], platform: str, runs_per_job: int 
     jobs, lengths = [], []
     for work in counted(works, "shapes are cut into jobs"):
         size = work.runs_per_job(platform) if runs_per_job is None else runs_per_job
-        seconds = np.nan_to_num(work.seconds(platform)) / max(len(work), 1)
+        seconds, form = np.nan_to_num(work.seconds(platform)) / max(len(work), 1), work.form(platform)
         first = 0
         while first < len(work):
             runs = np.arange(first, work.end_of_job(first + size))
-            jobs.append(Job(digest([work.raced_names[run] for run in runs]), work, runs))
+            jobs.append(Job(digest([work.raced_names[run] for run in runs]), work, runs, form))
             lengths.append(float(seconds) * len(runs))
             first += len(runs)
     return [jobs[place] for place in sorted(range(len(jobs)), key=lambda place: -lengths[place])]
@@ -130,7 +158,7 @@ class Scheduler:
     """Hands jobs to an executor and their rows to the store.
 
     Jobs come in lots: the next lot is asked for when a worker has nothing to do. A job that an earlier lot held is
-    not done again.
+    not done again. Local workers keep to the forms that they have compiled as long as there are jobs of them.
     """
 
     def __init__(
@@ -146,8 +174,9 @@ class Scheduler:
         check_limits(attempts, job_timeout)
         self.store, self.executor, self._watch = store, executor, watch
         self.attempts, self.job_timeout = attempts, job_timeout
-        self.queue, self.elsewhere = deque[Job](), deque[Job]()
-        self.busy: dict[Future[Any], tuple[Job, int]] = {}
+        self.queue, self.elsewhere = JobQueue(), deque[Job]()
+        self.busy: dict[Future[Any], tuple[Job, int, int | None]] = {}
+        """Each job that is under way, how many of its runs are done, and by which worker of a `LocalPool`."""
         self.failed: list[Failure] = []
         self._tries: dict[str, int] = {}
         self._lots = iter(lots)
@@ -198,7 +227,7 @@ class Scheduler:
     def _submit(self) -> None:
         """Keeps every worker busy."""
         while self.queue and len(self.busy) < workers_of(self.executor):
-            job = self.queue.popleft()
+            job, worker = self._next()
             if not len(self._missing(job)):
                 self._left[job.name] = 0
             elif not self._lease(job):
@@ -208,7 +237,18 @@ class Scheduler:
                 self._left[job.name] = 0
             else:
                 call = (perform, job.name, pack(job.work.take(part)), [job.work.names[run] for run in part])
-                self.busy[submit_within(self.executor, self.job_timeout, *call)] = job, len(part)
+                future = submit_within(self.executor, self.job_timeout, *call, worker=worker, form=job.form)
+                self.busy[future] = job, len(part), worker
+
+    def _next(self) -> tuple[Job, int | None]:
+        """The next job, and the idle worker that should have it, where workers are known: compiling takes seconds."""
+        if not isinstance(self.executor, LocalPool):
+            return self.queue.take(), None
+        had, busy = self.executor.had, {worker for _, _, worker in self.busy.values()}
+        idle = [worker for worker in range(len(had)) if worker not in busy]
+        begun = {job.form for job, _, _ in self.busy.values()}.union(*had)
+        job = self.queue.take(frozenset[Hashable]().union(*(had[worker] for worker in idle)), begun)
+        return job, min(idle, key=lambda worker: (job.form not in had[worker], len(had[worker])))
 
     def _mind_others(self) -> None:
         """Says it once if all that is left has been in the hands of other processes for a while."""
@@ -254,7 +294,7 @@ class Scheduler:
         if not self.busy:
             return
         for future in wait(self.busy, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED).done:
-            job, runs = self.busy[future]
+            job, runs, _ = self.busy[future]
             if future.cancelled():
                 workers_of(self.executor)  # raises if there are none any more
             error = CancelledError("The executor cancelled it.") if future.cancelled() else future.exception()
@@ -293,7 +333,7 @@ class Scheduler:
         failure = Failure(job.name, len(job.runs), tries, text)
         self.store.note_failure(job.name, {"what": job.work.what, **failure._asdict()})
         if tries < self.attempts:
-            self.queue.append(job)
+            self.queue.extend([job])
         else:
             self.failed.append(failure)
             self._left[job.name] = 0

@@ -8,8 +8,9 @@ import abc
 import dataclasses
 import functools
 import hashlib
+import itertools
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,10 @@ class AbstractWorkload(abc.ABC):
     def compile_seconds(self, platform: str) -> float:
         """How long a worker that has not compiled the shape before needs for that, roughly."""
         return 0.0
+
+    @abc.abstractmethod
+    def form(self, platform: str) -> Hashable:
+        """What a worker keeps for the next workload of the same form: the compiled program, or the function."""
 
     @abc.abstractmethod
     def configuration(self) -> list[Any]:
@@ -175,6 +180,12 @@ class TrainingWorkload(AbstractWorkload):
     def compile_seconds(self, platform: str) -> float:
         return COMPILE_SECONDS[platform]
 
+    def form(self, platform: str) -> Hashable:
+        """Equal for shapes with one compiled program: with fused kernels those that differ in the batch alone."""
+        size = self.plan.size(platform)
+        arrays = tuple(tuple((leaf.shape, leaf.dtype) for leaf in leaves) for leaves in (size.own, size.common))
+        return _number_of(size.program.form, arrays)
+
     def configuration(self) -> list[Any]:
         return [*canonical_each(self.plan.cells)]
 
@@ -185,6 +196,15 @@ class TrainingWorkload(AbstractWorkload):
             raise KeyboardInterrupt
         seconds = time.perf_counter() - started
         return run_table(self, runs), seconds
+
+
+_numbers = itertools.count()
+
+
+@functools.cache
+def _number_of(*form: Hashable) -> int:
+    """The same number for the same form, in this process: schedulers compare forms often, and programs are large."""
+    return next(_numbers)
 
 
 def run_table(work: TrainingWorkload, runs: Runs) -> pa.Table:
@@ -309,6 +329,9 @@ class CallWorkload(AbstractWorkload):
 
     def seconds(self, platform: str) -> float:
         return float(sum(call.seconds for call in self.calls))
+
+    def form(self, platform: str) -> Hashable:
+        return self.calls[0].function
 
     def configuration(self) -> list[Any]:
         return [canonical(call.configuration) for call in self.calls]

@@ -76,6 +76,22 @@ def waits_for(mark: str) -> dict[str, int]:
     raise TimeoutError(f"{mark} never came")
 
 
+def rises(folder: str, x: int) -> dict[str, int]:
+    """Goes on when `falls` of the same x is under way."""
+    return {"x": meets(folder, f"rises-{x}", f"falls-{x}") * x}
+
+
+def falls(folder: str, x: int) -> dict[str, int]:
+    """Goes on when `rises` of the same x is under way."""
+    return {"x": meets(folder, f"falls-{x}", f"rises-{x}") * x}
+
+
+def meets(folder: str, own: str, other: str) -> int:
+    """Waits until the other is under way, which waits for this one."""
+    (Path(folder) / own).touch()
+    return waits_for(str(Path(folder) / other))["waited"]
+
+
 def core() -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
