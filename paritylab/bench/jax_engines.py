@@ -30,8 +30,8 @@ PLAIN_SECONDS = 0.4
 PLAIN_OPERATIONS = 1e13
 """What one call of plain JAX does on a GPU at the most: less than two seconds."""
 
-MOST_RUNS = 4_000_000
-"""More than any engine finishes in such a round."""
+MANY, MOST_RUNS = 2**17, 4_000_000
+"""Enough runs for all lanes that there can be, and more than any engine finishes in such a round."""
 
 Parameters = tuple[jax.Array, ...]
 
@@ -142,7 +142,7 @@ def engine(case: Case, *, validate: bool, fused: bool = True) -> tuple[Callable[
     shape. On a GPU fused kernels train them, unless they are turned off.
     """
     of_shape = _plans(case)
-    lanes = of_shape(seeds=1, steps=100, fused=fused).ensemble.program.lanes
+    lanes = of_shape(seeds=MANY, steps=100, fused=fused).ensemble.program.lanes
     options: dict[str, Any] = {"every": EVERY} if validate else {"validation": 0, "every": 500}
     seconds = VALIDATED_SECONDS if validate else ENGINE_SECONDS
     if jax.default_backend() != "cpu":

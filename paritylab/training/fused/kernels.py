@@ -34,7 +34,7 @@ WARP = 32
 EXAMPLES_OF_A_THREAD = 32
 """Of a step, where the threads of a run share them: with fewer, adding up what they found would cost more."""
 BLOCK_OPERATIONS, SHORTEST_BLOCK, LONGEST_BLOCK = 2e11, 20, 1000
-"""What all lanes do in a block, and the steps of a block. A run that seems to have ended waits for its end."""
+"""What all runs do in a block, and the steps of a block. A run that seems to have ended waits for its end."""
 MOST_POINTS, FEW_POINTS = 2**15, 512
 CROWD_BYTES = 32 * 2**10
 """Of weights that are laid open to all threads of a warp or a block while they validate one run together."""
@@ -137,10 +137,10 @@ class Kernel:
 
     @property
     def chunk(self) -> int:
-        """How many examples of a step tensor cores take at a time: all up to a number, in multiples of 16."""
+        """How many examples of a step tensor cores take at a time: all up to a number, 16 or in multiples of 32."""
         if self.batch <= LARGEST_CHUNK:
-            return -(-self.batch // 16) * 16
-        return LARGEST_CHUNK if self.signed else CHUNK
+            return 16 if self.batch <= 16 else -(-self.batch // 32) * 32
+        return LARGEST_CHUNK if self.signed and self.warps < 16 else CHUNK
 
     @property
     def signed(self) -> bool:
@@ -235,14 +235,21 @@ class Kernel:
 
     @property
     def lanes(self) -> int:
-        """How many runs train side by side: enough for several waves of blocks on a large GPU."""
+        """How many runs train side by side at the most: enough for several waves of blocks on a large GPU."""
         weights = self.n * self.units
         return 2**16 if weights <= 1024 else 2**14 if weights <= 8192 else 2**12
 
-    def rounds_of_block(self, lanes: int, every: int) -> int:
-        """How many rounds go by before lanes are validated in full: some milliseconds, so that the host is not felt."""
+    def lanes_of(self, runs: int) -> int:
+        """The lanes of a job of so many runs: XLA's program around the kernel moves the weights of all lanes.
+
+        Jobs of one shape should share that program, so there are five sizes. What a run gives depends on none of this.
+        """
+        return min(self.lanes, max(self.lanes // 16, 2 ** (runs - 1).bit_length()))
+
+    def rounds_of_block(self, runs: int, every: int) -> int:
+        """How many rounds of so many runs a launch takes: some milliseconds, so that the host is not felt."""
         operations = 6 * self.n * self.units * self.batch
-        steps = min(max(BLOCK_OPERATIONS / (lanes * operations), SHORTEST_BLOCK), LONGEST_BLOCK)
+        steps = min(max(BLOCK_OPERATIONS / (runs * operations), SHORTEST_BLOCK), LONGEST_BLOCK)
         return max(1, int(steps) // every)
 
     @property

@@ -106,9 +106,16 @@ def test_a_plan_for_kernels_is_not_trained_without_a_gpu(kernels, monkeypatch):
 
 def test_blocks_are_long_where_steps_are_small_and_one_round_with_records(kernels):
     program = made(batch=1).size("gpu").program
-    assert (program.lanes, program.block) == (2**16, 100)
-    assert made(batch=128, network=pl.MLP(1000)).size("gpu").program.block == 2
+    assert (program.lanes, program.block) == (2**12, 100)
+    large = {"batch": 128, "network": pl.MLP(1000)}
+    assert made(**large, seeds=5000).size("gpu").program.block == 2
+    assert made(**large, seeds=1).size("gpu").program.block == 100  # the time of a block is that of the runs it has
     assert made(batch=1, records=[pl.FreshError()]).size("gpu").program.block == 1
+
+
+def test_lanes_are_as_many_as_the_runs_in_five_sizes(kernels):
+    lanes = lambda seeds: made(batch=1, seeds=seeds).size("gpu").lanes
+    assert [lanes(seeds) for seeds in (1, 4096, 4097, 30_000, 100_000)] == [2**12, 2**12, 2**13, 2**15, 2**16]
 
 
 def test_batches_of_all_sizes_share_one_compiled_program(kernels):

@@ -11,7 +11,7 @@ import pytest
 
 import paritylab as pl
 from paritylab.cube import random_signs
-from paritylab.networks import Sinusoid, Zigzag
+from paritylab.networks import Sinusoid, Zigzag, gelu
 from paritylab.training import Decay
 from paritylab.training.call import plan
 from paritylab.training.engine.lanes import data_key
@@ -37,6 +37,7 @@ RUNS = {
     "a PolyNet": (BIASED, pl.PolyNet(3), {"batch": 9, "loss": "correlation", "rate": 0.01, "decay": SHRINKING}),
     "tiles of a warp": (NOISY, pl.MLP(12), {"batch": 20, "decay": [0.0, 0.05], "seeds": 2, "steps": 20}),
     "tiles of two warps": (parity(35, 3), pl.MLP(40), {"batch": 88, "loss": "logistic", **FEWER}),
+    "three tiles of examples": (NOISY, pl.MLP(20, gelu), {"batch": 48, "loss": "logistic", **FEWER}),
     "chunks": (NOISY, pl.MLP(40), {"batch": 150, "decay": 0.05, **FEWER}),
     "chunks of a warp": (parity(35, 3), pl.MLP(9), {"batch": 192, "loss": "square", "rate": 0.01, **FEWER}),
 }  # fmt: skip

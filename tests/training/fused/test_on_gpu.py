@@ -115,8 +115,9 @@ def test_a_shape_compiles_in_two_seconds():
 
 def test_results_do_not_depend_on_neighbours_or_lanes():
     of = functools.partial(plan, parity(20, 2), pl.MLP(10), batch=1, steps=20_000, validation=1024)
-    alone, together = of(seeds=[7]).run(), of(seeds=300).run()
-    assert alone.steps[0] == together.steps[7]
+    alone, together, many = of(seeds=[7], lanes=4).run(), of(seeds=300).run(), of(seeds=5000).run()
+    assert alone.lanes < together.lanes < many.lanes
+    assert alone.steps[0] == together.steps[7] and (together.steps == many.steps[:300]).all()
 
 
 def test_a_sweep_that_is_killed_loses_nothing(tmp_path):

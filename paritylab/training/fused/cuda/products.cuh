@@ -67,6 +67,7 @@ __device__ __forceinline__ u32 signs(u32 first, u32 second, bool first_inside, b
 // time, as long as there are several: of COUNT values it ends with a share, from the number that is returned on.
 template <int COUNT, typename Combine>
 __device__ __forceinline__ int over_rows(float (&values)[COUNT], Combine combine) {
+  static_assert(COUNT % 8 == 0 || COUNT == 4 || COUNT == 2 || COUNT == 1, "halves of values, three times or until one is left");
   int first = 0, count = COUNT;
 #pragma unroll
   for (int by = 4; by < 32; by *= 2) {
