@@ -162,7 +162,10 @@ def work_off(
     trouble, claims, written = False, list[dict[str, Any]](), list[Future[None]]()
 
     def write_and_say(name: str, results: Any, jobs: list[dict[str, Any]]) -> None:
-        about, figures = account_of(name, scale, results, jobs)
+        try:
+            about, figures = account_of(name, scale, results, jobs)
+        except ValueError as error:  # our mistake, and nothing that was typed
+            raise RuntimeError(f"The runs of {name} are there, but cannot be judged or drawn: {error}") from error
         claims.extend(plain(about["claims"]))
         write_account(about, figures, results, out)
         typer.echo(f"{name}: {about['title']} ({duration(about['seconds'])} of work)", err=True)
@@ -185,7 +188,8 @@ def work_off(
                     else:
                         written.append(desk.submit(write_and_say, name, results, jobs))
                     for each in filter(Future.done, written):
-                        each.result()  # what went wrong there is not kept for the end
+                        if isinstance(each.exception(), DocumentCannotBeWritten):
+                            each.result()  # no other can be written either
             for each in written:
                 each.result()
     except KeyboardInterrupt:

@@ -132,9 +132,9 @@ def curves_of(table: pa.Table) -> pd.DataFrame:
     columns: dict[str, Any] = {}
     for field in table.schema:
         values = table.column(field.name)
-        if field.name not in recorded:
+        if field.name not in recorded and field.name != "step":  # calls may have a column of that name
             columns[field.name] = values.to_pandas().to_numpy()[row]
-        elif values.null_count == 0:
+        elif field.name in recorded and values.null_count == 0:
             flat = values.combine_chunks().flatten()
             name = "step" if field.name == "recorded_step" else field.name
             columns[name] = flat.to_pylist() if pa.types.is_nested(flat.type) else flat.to_numpy(zero_copy_only=False)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import paritylab as pl
 from paritylab.cli import app
+from paritylab.cli.reproduce import work_off
 from paritylab.distributions.digits import FILES
 from paritylab.experiments import reproduce, status, verdicts
 from paritylab.experiments.base import Claim, Measured, Region, chosen, judge, load, within_factor
@@ -340,3 +341,24 @@ def test_wrong_input_is_one_sentence(tmp_path):
 
 def test_a_measurement_is_a_value_and_its_interval():
     assert exactly(3.0) == Measured(3.0, (3.0, 3.0))
+
+
+def test_an_experiment_that_cannot_be_drawn_stops_no_other(tmp_path, monkeypatch):
+    written = []
+
+    def do_runs(names, *_, **__):
+        yield from ((name, SimpleNamespace(missing=0), []) for name in names)
+
+    def account_of(name, *_):
+        if name == "a/bad":
+            raise ValueError("Axis limits cannot be NaN")
+        return {"claims": [], "title": name, "seconds": 1.0}, {}
+
+    monkeypatch.setattr("paritylab.experiments.reproduce.do_runs", do_runs)
+    monkeypatch.setattr("paritylab.experiments.reproduce.account_of", account_of)
+    monkeypatch.setattr(
+        "paritylab.experiments.reproduce.write_account", lambda about, *_: written.append(about["title"])
+    )
+    with pytest.raises(RuntimeError, match="The runs of a/bad are there, but cannot be judged or drawn: Axis limits"):
+        work_off(["a/bad", "a/good"], {}, "quick", tmp_path, None, True)
+    assert written == ["a/good"]

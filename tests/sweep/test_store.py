@@ -269,6 +269,7 @@ def test_curves_in_long_form():
             "recorded_step": pa.array([[0, 10], None, [0]]),
             "error": pa.array([[0.5, 0.1], None, [0.4]]),
             "weights": pa.array([[[1, 2], [3, 4]], None, [[5, 6]]]),
+            "step": [None, 7, None],  # of a call
         }
     )
     curves = curves_of(table)
