@@ -90,9 +90,9 @@ def exponent(table: pd.DataFrame, settings: Settings) -> Measured:
 
 
 EARLY = (
-    "Unexplained: fewer than in proportion to n, 23 n at n = 75 and 16 n at n = 401. The few hundred examples that gates "
-    "need whatever n is may still count at small n: from n = 151 on, looked at afterwards, the exponent is 0.90 (0.62 to "
-    "1.19), which cannot tell."
+    "Unexplained: fewer than in proportion to n, 23 n at n = 75 and 16 n at n = 401. The few hundred examples that "
+    "gates need whatever n is may still count at small n: from n = 151 on, looked at afterwards, the exponent is 0.90 "
+    "(0.62 to 1.19), which cannot tell."
 )
 
 
