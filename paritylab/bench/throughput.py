@@ -25,8 +25,8 @@ from .cases import CASES as CASES, Case, Timed
 from .costs import cost, rates as device_rates
 from .jax_engines import engine, plain, plain_models, trained_by_kernels
 
-BLOCK_STEPS = 20
-"""Steps in which weights move to and from memory once, at the least, where kernels keep them in registers."""
+BLOCK_STEPS = 1000
+"""Steps in which weights move to and from memory once, at the most, where kernels keep them in registers."""
 SECONDS = 0.8
 """The duration of one measurement of an alternative, within a factor of two."""
 
