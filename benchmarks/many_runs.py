@@ -22,17 +22,27 @@ from paritylab.runtime import leave_devices_to_workers  # noqa: E402
 from paritylab.sweep import Store, Sweep  # noqa: E402
 
 
+SECONDS: dict[str, float] = {}
+
+
+def note(what: str) -> None:
+    """Says how long it took until something was there; a command that is stopped later has said so much."""
+    SECONDS[what] = time.perf_counter() - BEGUN
+    print(f"{what}: {SECONDS[what]:.1f} s", file=sys.stderr, flush=True)
+
+
 def measured(runs: int, folder: Path) -> dict[str, Any]:
-    panel, seconds = PANELS[0], {"imports": time.perf_counter() - BEGUN}
+    note("imports")
+    panel = PANELS[0]
     task, how = pl.Uniform(pl.Parity(N, support=range(K))), {"rate": panel.rate, "every": panel.every}
     planned = pl.plan(task, panel.network, batch=BATCH, seeds=runs, steps=10_000, labels={"panel": panel.name}, **how)
     store = Store.create(folder)
     results = Sweep([planned]).run(store, watch=False)
-    seconds["trained, stored and read"] = time.perf_counter() - BEGUN
+    note("trained, stored and read")
     table = results.table()
-    seconds["as a table"] = time.perf_counter() - BEGUN
+    note("as a table")
     files = store.compact()
-    seconds["merged into one file"] = time.perf_counter() - BEGUN
+    note("merged into one file")
     learned = table.converged_at.dropna().to_numpy(float)
     manifests = store.manifests().values()
     origin = next(iter(manifests))
@@ -41,7 +51,7 @@ def measured(runs: int, folder: Path) -> dict[str, Any]:
         "way": planned.way,
         "runs": len(table),
         "missing": results.missing,
-        "seconds_since_start": seconds,
+        "seconds_since_start": SECONDS,
         "training_seconds_of_all_workers": sum(each["training_seconds"] for each in manifests),
         "steps": int(table.steps.sum()),
         "bytes_of_the_file": sum(path.stat().st_size for path in files),
