@@ -21,7 +21,6 @@ from paritylab.experiments.hidden_progress.figure2_left import BATCH, PANELS, K,
 from paritylab.runtime import leave_devices_to_workers  # noqa: E402
 from paritylab.sweep import Store, Sweep  # noqa: E402
 
-
 SECONDS: dict[str, float] = {}
 
 
