@@ -47,14 +47,15 @@ def draw_baselines(
     baselines: Sequence[Needed | Sequence[Needed]],
     what: Literal["examples", "samples", "queries", "seconds"] = "examples",
     x: Sequence[int | float] | None = None,
+    first: int = 0,
 ) -> None:
     """What baselines need, as grey dashed lines with a name each, beside the learning times of networks.
 
     One `Needed` for each is a level line over the whole panel; with places `x` there is one for each place, and a curve
     through them. Bands are the intervals of the medians. A baseline that does not learn in half of its runs has no line
-    there. Examples are samples and queries.
+    there. Examples are samples and queries. Where a panel has others already, `first` is their number.
     """
-    for i, one in enumerate(baselines):
+    for i, one in enumerate(baselines, first):
         rows = [one] if isinstance(one, Needed) else [*one]
         medians = [row.median(what) for row in rows]
         values = np.array([value if np.isfinite(value) else np.nan for value, _ in medians])

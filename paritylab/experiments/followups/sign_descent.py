@@ -27,12 +27,12 @@ from scipy.stats import ortho_group
 
 import paritylab as pl
 
-from ...analysis import examples_for_signs
+from ...analysis import AbstractBaseline, Elimination, Needed, SupportSearch, examples_for_signs, what_is_needed
 from ...figures import INKS, Figures, one_panel
 from ...networks import Power
 from ...statistics import size_for
 from ..base import Claim, Measured, Null, Region
-from ..drawing import dress
+from ..drawing import draw_baselines, dress
 from ..measures import fraction, mean
 from .shared.fits import by_bootstrap, slope
 from .shared.recipes import Rotated, SignsEverywhere
@@ -41,6 +41,7 @@ WIDTHS, DEAD_ZONE = {2: 60, 3: 120}, {2: 0.2, 3: 0.6}
 TIME, EVERY, BATCH = 8.0, 5, {2: 1, 3: 24}
 """Rate times steps, steps between validations, and examples a step."""
 LAYER = "hidden.0.weight"
+BASELINE_SEEDS = 25
 
 
 @dataclass(frozen=True)
@@ -178,9 +179,14 @@ def value_in_basis(basis: str, way: str, table: pd.DataFrame) -> float:
     return in_basis(basis, way, table).value
 
 
+def needed(baseline: AbstractBaseline, k: int, d: int) -> Needed:
+    """What a learner that knows the class needs."""
+    return what_is_needed(baseline, lambda key: pl.random_parity(d, k, key=key), BASELINE_SEEDS)
+
+
 def plot(settings: Settings, table: pd.DataFrame) -> Figures:
-    """The least number of examples over d, the claimed powers, and what the first step alone would take."""
-    figure, axis = one_panel(width=4.6, height=3.3)
+    """The least number of examples over d, the claimed powers, what the first step alone would take, and baselines."""
+    figure, axis = one_panel(width=6.6, height=3.4)
     for i, (k, sizes) in enumerate(settings.sizes.items()):
         rows = np.stack([learned(k, d, table) for d in sizes], axis=1)
         found = least_numbers(settings, k, rows)
@@ -191,6 +197,10 @@ def plot(settings: Settings, table: pd.DataFrame) -> Figures:
                   label=f"$d^{{{k - 1}}}$")  # fmt: skip
         axis.plot(sizes, [examples_for_signs(d, k, DEAD_ZONE[k]) for d in sizes], color=INKS[i], linestyle=":",
                   label=f"k = {k}: all signs of a step, exactly")  # fmt: skip
-    dress(axis, xlabel="dimension d", ylabel="examples", xscale="log", yscale="log", legend="beside",
-          title="What sign descent needs")  # fmt: skip
+    every = sorted({d for sizes in settings.sizes.values() for d in sizes})
+    draw_baselines(axis, [[needed(Elimination(), 2, d) for d in every]], "examples", every)
+    for i, (k, sizes) in enumerate(settings.sizes.items(), 1):
+        draw_baselines(axis, [[needed(SupportSearch(k), k, d) for d in sizes]], "examples", sizes, first=i)
+    dress(axis, xlabel="dimension d", ylabel="examples", xscale="log", yscale="log", ticks=every[::2],
+          legend="beside", title="What sign descent needs")  # fmt: skip
     return {"sign-descent": figure}
