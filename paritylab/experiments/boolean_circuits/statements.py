@@ -273,8 +273,8 @@ def plot(settings: Settings, table: pd.DataFrame) -> dict[str, Figure]:
     for i, (name, words) in enumerate((("uniform", "uniform bits"), ("biased", f"p = {P}"))):
         centre.plot(np.sort(ratios[name].to_numpy(float)), "os"[i], color=INKS[i], markersize=3, label=words)
     centre.axhline(1, color="0.4", linewidth=0.8, linestyle="--", label="Bessel")
-    centre.set_ylim(top=5000)  # room for the legend
-    dress(centre, yscale="log", xlabel="networks, in order", ylabel="squared gradients / mean square",
+    room = (float(ratios.uniform.min()) / 3, 5000)  # for the legend
+    dress(centre, yscale="log", ylim=room, xlabel="networks, in order", ylabel="squared gradients / mean square",
           legend="upper right", size=8)  # fmt: skip
     sizes = np.array(SIZES, float)
     right.plot(sizes, [queries(size) for size in SIZES], "o-", color=INKS[0], markersize=4, label="log n bits")
