@@ -237,7 +237,7 @@ def case_claims(case: Case, held_at: int = 0) -> Iterator[Claim]:
     measure = lambda table: bootstrap(by_multiple(table, case), size_of_most, resamples=500)
     region, null = within_factor(1.0, 1.5), Null("Theorem 4's size", lambda table: generosity(table, case))
     controlled = case.family == "biased parity" and case.depth == held_at
-    tests = tuple(f"{case.name}/held/{name}" for name in ("size", "gain") if controlled)
+    tests = (f"{case.name}/held/gain",) if controlled else ()
     why = WIDE if controlled else ""
     yield Claim(f"{case.name}/size", statement, None, region, measure, explanation=why, null=null, tested_by=tests)
 
@@ -253,7 +253,8 @@ def held_claims(depth: int, trials: int) -> Iterator[Claim]:
     size = lambda recovered: size_for(recovered, HELD_MULTIPLES)
     measure = lambda table: bootstrap(by_multiple(table, case, " held"), size, resamples=500)
     null = Null("Theorem 4's size", lambda table: generosity(table, case))
-    yield Claim(f"{case.name}/held/size", statement, None, Region(0.5, 1.2), measure, null=null)
+    why = "Unexplained: 100 circuits cannot tell 1.09 (0.87 to 1.30) from 1.2."
+    yield Claim(f"{case.name}/held/size", statement, None, Region(0.5, 1.2), measure, explanation=why, null=null)
     statement = f"and more are recovered ({of}); the difference of the fractions at 0.5 to 1.4 times the predicted size"
     measure, null = lambda table: held_gain(table, case), Null("no difference", 0.0)
     yield Claim(f"{case.name}/held/gain", statement, None, Region(low=0.01), measure, null=null)
