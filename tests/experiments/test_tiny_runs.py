@@ -92,7 +92,7 @@ TINY = {
     "followups/quantization": {
         "adam": dataclasses.replace(SKILLS, optimizer="adam", rate=0.05), "widths": (4,), "sgd": SKILLS, "nam": SKILLS,
     },
-    "laws/sgd-time": {"cells": (Cell(3, 20, 20, 6, 2000),), "n": 8, "calls": 1, "samples": 2000},
+    "laws/sgd-time": {"cells": (Cell(3, 20, 20, 6, 2000, calls=1),), "n": 8, "samples": 2000},
 }  # fmt: skip
 """What is replaced in the settings at quick scale."""
 
