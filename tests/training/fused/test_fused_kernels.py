@@ -166,9 +166,9 @@ extern "C" void draw(const u32 *keys, int runs, int steps, const u32 *mask, u32 
       u32 words[ITEMS + 1];
       const Key key = folded(Key{keys[2 * run], keys[2 * run + 1]}, step);
       for (int i = 0; i < ITEMS; ++i) words[i] = drawn(key, i, 0, 0);
-      Stream stream(key, 0);  // one thread for a run, in every other run
+      Stream stream(key, 0);  // one thread for a run, in every third run; in another third a thread for each example
       for (int b = 0; b < BATCH; ++b) {
-        const Point x = run % 2 ? stream.next(0) : example(words, b);
+        const Point x = run % 3 == 2 ? Stream(key, b).next(0) : run % 3 == 1 ? stream.next(0) : example(words, b);
         for (int q = 0; q < WORDS; ++q) *points++ = x.word[q];
         *labels++ = label(x, mask);
       }
