@@ -17,11 +17,10 @@ from ..rules.gradient_descent import GradientDescent, Problem, network_made_by
 from ..rules.losses import Hinge, correlation, logistic, square_loss
 from ..rules.optimizers import constant
 from ..rules.validation import FIRST_DRAW
-from .kernels import ACTIVATIONS, LOSSES, PLAIN, Family, Kernel
+from .kernels import ACTIVATIONS, LOSSES, MOST_SHARED, PLAIN, Family, Kernel
 
-LARGEST = {"weights": 160, "units": 1024, "tiles": 4096, "batch": 15}
-"""Weights of a thread, units of a network, and examples of a batch on tensor cores and, for networks of two layers,
-otherwise."""
+LARGEST = {"weights": 160, "units": 1024, "batch": 15}
+"""Weights of a thread, units of a network, and, for networks of two layers, examples of a batch without tensor cores."""
 
 
 class NotCovered(Exception):
@@ -121,8 +120,8 @@ def _decays(optimizer: Any) -> bool:
 
 def _check_size(kernel: Kernel) -> None:
     if kernel.layout == "tiles":
-        if kernel.batch > LARGEST["tiles"]:
-            raise NotCovered(f"its batch is larger than {LARGEST['tiles']}")
+        if kernel.shared_bytes > MOST_SHARED:
+            raise NotCovered("a step does not fit into shared memory")
         return
     per = -(-kernel.units // kernel.threads)
     if kernel.units > LARGEST["units"] or per * kernel.n > LARGEST["weights"]:

@@ -12,7 +12,7 @@ import re
 from importlib import resources
 from typing import Literal, NamedTuple
 
-VERSION = 3
+VERSION = 4
 """Raised when a kernel gives other numbers: it is part of the names of the runs that kernels train."""
 
 Layout = Literal["units", "tiles"]
@@ -27,8 +27,16 @@ WEIGHTS_IN_REGISTERS = 128
 """Weights that a thread holds at the most, unless one unit has more."""
 RESIDENT_THREADS = 384
 """Threads of a multiprocessor that are worth fewer registers, at batch 1."""
-LARGEST_CHUNK, CHUNK = 128, 64
-"""Examples that tensor cores take at once, and at a time where a batch has more; see `Kernel.chunk`."""
+GROUP = 32
+"""Examples that tensor cores take together: the places of a word."""
+CHUNK = 2
+"""Groups that are taken while the weights of a tile are factors, where there are more."""
+OWN_GROUPS = 2
+"""Up to so many groups every warp computes the slopes of all examples, so that warps wait for each other once a step."""
+SUMS_BYTES = 32 * 2**10
+"""Of the sums of all warps that are kept at a time."""
+MOST_SHARED = 227 * 2**10
+"""Bytes of shared memory that a block can ask for on the GPUs that have the most of it."""
 LARGEST_BLOCK = 1024
 WARP = 32
 EXAMPLES_OF_A_THREAD = 32
@@ -132,15 +140,31 @@ class Kernel:
     @property
     def warps(self) -> int:
         """How many warps share a run's tiles of 16 units."""
-        tiles = -(-self.units // 16)
-        return next(warps for warps in (1, 2, 4, 8, 16) if -(-tiles // warps) <= 2 or warps == 16)
+        return min(16, -(-self._tiles // 2))
 
     @property
-    def chunk(self) -> int:
-        """How many examples of a step tensor cores take at a time: all up to a number, 16 or in multiples of 32."""
-        if self.batch <= LARGEST_CHUNK:
-            return 16 if self.batch <= 16 else -(-self.batch // 32) * 32
-        return LARGEST_CHUNK if self.signed and self.warps < 16 else CHUNK
+    def _tiles(self) -> int:
+        return -(-self.units // 16)
+
+    @property
+    def _chunk(self) -> int:
+        """The groups of a chunk."""
+        return min(CHUNK, -(-self.batch // GROUP))
+
+    @property
+    def _chunks(self) -> int:
+        """Of a step."""
+        return -(-self.batch // (GROUP * self._chunk))
+
+    @property
+    def _own_slopes(self) -> bool:
+        """Whether every warp computes the slopes of all examples by itself."""
+        return self.warps == 1 or self._chunks * self._chunk <= OWN_GROUPS
+
+    @property
+    def _portion(self) -> int:
+        """The chunks whose sums are kept at a time."""
+        return self._chunks if self._own_slopes else max(1, SUMS_BYTES // (self.warps * 4 * GROUP * self._chunk))
 
     @property
     def signed(self) -> bool:
@@ -216,10 +240,17 @@ class Kernel:
             **common,
             "SIGNED": int(self.signed),
             "SHARED_BYTES": self.shared_bytes,
-            "CHUNK": self.chunk,
+            "CHUNK": self._chunk,
+            "CHUNKS": self._chunks,
+            "PORTION_CHUNKS": self._portion,
+            "OWN_SLOPES": int(self._own_slopes),
             "WARPS": self.warps,
-            "TILES": math.ceil(self.units / 16 / self.warps),
+            "TILES": self._tiles_of_a_warp,
         }
+
+    @property
+    def _tiles_of_a_warp(self) -> int:
+        return math.ceil(self._tiles / self.warps)
 
     @property
     def points(self) -> int:
@@ -257,22 +288,22 @@ class Kernel:
         """Shared memory of a block that is asked for at its launch; `units` declares its own."""
         if self.layout == "units":
             return 0
-        inputs, buffers = -(-self.n // 16), 1 if self.warps == 1 else 3
-        tiles = inputs * self.chunk // 8 + self.chunk // 16 * 2 * inputs
-        laid_out = tiles * WARP * 8 + 4 * self.chunk
-        sums = 2 * self.warps * self.chunk * 4
-        witnesses = 4 * (WITNESSES * self.words + 1)
-        run = 4 * self._drawn_words + buffers * laid_out + inputs * 2 * WARP * 8 + sums + witnesses
+        groups, warps, own = self._chunks * self._chunk, self.warps, self._own_slopes
+        slopes = (warps if own else 1) * groups * GROUP * (2 if self.signed else 4)
+        units = 8 * 16 * warps * self._tiles_of_a_warp
+        sums = 4 * warps * ((2 if own and warps > 1 else 1) * self._portion * self._chunk * GROUP + GROUP + 1)
+        kept = 4 * self._tiles_of_a_warp * groups // 2 * warps * WARP if self.signed and self._chunks > 1 else 0
+        laid = (1 if warps == 1 else 3 if own else 2) * 4 * groups * (2 * self.words * GROUP + 1)
+        tried = 4 * (self.words * GROUP + WITNESSES * self.words + 1)
+        run = slopes + units + sums + kept + 4 * self._drawn_words + laid + tried
         return -(-run // 16) * 16
 
     @property
     def _drawn_words(self) -> int:
         """As `Shared.words` of `tiles.cu`."""
-        padded = -(-self.batch // self.chunk) * self.chunk
         inputs = -(-self.batch * self.n // 32) if self.uniform else self.batch * self.words
         items = inputs + (-(-self.batch // 32) if self.noisy else 0)
-        span = 1 if items >= self.threads else min(10, self.threads // items)
-        return span * items + (padded - self.batch + 2) * self.words + 2
+        return (1 if items >= self.threads else min(10, self.threads // items)) * items + 1
 
 
 @functools.cache

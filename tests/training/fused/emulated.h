@@ -165,6 +165,17 @@ static float __uint_as_float(unsigned bits) {
   memcpy(&value, &bits, 4);
   return value;
 }
+static unsigned __float_as_uint(float value) {
+  unsigned bits;
+  memcpy(&bits, &value, 4);
+  return bits;
+}
+static unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+  const uint64_t both = (uint64_t)high << 32 | low;
+  unsigned result = 0;
+  for (int i = 0; i < 4; ++i) result |= (unsigned)(both >> 8 * (selector >> 4 * i & 7) & 0xff) << 8 * i;
+  return result;
+}
 
 // The upper half of a float, rounded to nearest, ties to even.
 static unsigned bfloat16_bits(float value) {

@@ -11,6 +11,8 @@
 #define MOST_TILES 8                     // of 8 points, that a warp tries together
 #define AT_FIRST 4                       // the same of the first time, when most networks that are wrong are found out
 
+#include "places.cuh"
+
 // What fills a tile up is 0.
 struct __align__(16) Staged {
   float weight[UNIT_TILES * INPUT_TILES * 2][32][4];  // halves of left factors
@@ -28,17 +30,13 @@ __device__ __forceinline__ void clear(Staged &staged) {
 __device__ __forceinline__ int place_of_unit(int unit) {
   return unit / 16 * (INPUT_TILES * 256) + unit % 8 * 16 + unit % 16 / 8 * 2;
 }
-__device__ __forceinline__ constexpr int place_of_coordinate(int j) { return j / 8 * 128 + j % 8 / 2 * 4 + j % 2; }
+__device__ __forceinline__ constexpr int place_of_coordinate(int j) {
+  return (j / 32 * 4 + place_in_word(j) % 16 / 4) * 128 + place_in_word(j) % 4 * 4 + place_in_word(j) / 16;
+}
 
 // The points, or the witnesses (whose numbers are below 0), from a number on.
 __device__ __forceinline__ Point numbered(int i, const Witnesses &known, const u32 *points) {
   return i < 0 ? witness(known, i + WITNESSES) : point_at(points, i < POINTS ? i : 0);
-}
-
-// Two pairs of bits as right factor. What lies outside of the cube meets weights that are 0.
-__device__ __forceinline__ Factor right_factor(u32 bits) {
-  bits >>= threadIdx.x % 4 * 2;
-  return Factor{signs(bits, bits >> 1, true, true), signs(bits >> 8, bits >> 9, true, true)};
 }
 
 // The outputs on 8 COUNT points from a number on, by a warp, to shared memory.
@@ -51,7 +49,7 @@ __device__ __forceinline__ void staged_outputs(const Staged &net, int from, cons
   for (int t = 0; t < COUNT; ++t) {
     const Point x = numbered(from + t * 8 + lane / 4, known, points);
 #pragma unroll
-    for (int q = 0; q < INPUT_TILES; ++q) inputs[q][t] = right_factor(x.word[q / 2] >> q % 2 * 16);
+    for (int q = 0; q < INPUT_TILES; ++q) inputs[q][t] = factor_of_tile(placed(x.word[q / 2], q / 2), q);
   }
   float sums[2 * COUNT];
 #pragma unroll

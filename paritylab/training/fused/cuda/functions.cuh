@@ -45,8 +45,12 @@ __device__ __forceinline__ float oscillating(float z, int k, float *slope) {
 }
 
 __device__ __forceinline__ float activation(float z, int k) {
-#if ACTIVATION == RELU
+#if ACTIVATION == RELU && EMULATED
   return z > 0 ? z : (z != z ? z : 0);
+#elif ACTIVATION == RELU
+  float value;
+  asm("max.NaN.f32 %0, %1, 0f00000000;" : "=f"(value) : "f"(z));
+  return value;
 #elif ACTIVATION == RELU6
   return z != z ? z : fminf(fmaxf(z, 0), 6);
 #elif ACTIVATION == SIGMOID

@@ -1,78 +1,88 @@
 // The gradient of a tile of units, for any activation and loss.
 
-// The sums of units on a chunk, where they are kept.
-struct Kept {
-  float z[KEEP ? TILES : 1][KEEP ? FORWARD_TILES : 1][4];
-};
+__device__ __forceinline__ Slope as_slope(float slope) { return slope / BATCH; }
 
-__device__ __forceinline__ void keep(Kept &kept, int tile, int t, const float (&z)[4]) {
+#define KEEP (CHUNKS == 1 && TILES * CHUNK * EIGHTS <= 16)  // sums of units stay in registers; else they are computed again
+
+// The sums of units, where they are kept.
+struct Kept {
+  float z[KEEP ? TILES : 1][KEEP ? CHUNK * EIGHTS : 1][4];
+
+  __device__ __forceinline__ void begin(int) {}
+  __device__ __forceinline__ void add(int tile, int eight, const float (&sums)[4], const float (&)[4]) {
 #if KEEP
 #pragma unroll
-  for (int i = 0; i < 4; ++i) kept.z[tile][t][i] = z[i];
+    for (int i = 0; i < 4; ++i) z[tile][eight][i] = sums[i];
 #endif
-}
-
-// Those of the loss on a chunk, as parts of the mean: two examples of each tile of eight.
-struct Slopes {
-  float pair[FORWARD_TILES][2];
+  }
+  __device__ __forceinline__ void end(Shared &, int, int) const {}
 };
-
-__device__ __forceinline__ void set_slopes(Slopes &slopes, int t, float first, float second) {
-  slopes.pair[t][0] = first / BATCH, slopes.pair[t][1] = second / BATCH;
-}
 
 // What the threads of a row have of its biases and outputs is summed when the tile moves.
 struct Gradient {
   float weight[COLUMNS][4] = {}, bias[2] = {}, output[2] = {};
 };
 
-// Adds that of a chunk.
-__device__ __forceinline__ void add_gradient(Gradient &of, const Network &net, const Chunk &at, int tile,
-                                             const Slopes &slopes, const Kept &kept) {
-#if !KEEP
-  const Units units = factors_of(net, tile);
-#endif
+// Over all examples.
+__device__ __forceinline__ void find_gradient(Gradient &of, const Network &net, const Shared &shared, const Laid &at,
+                                              const Kept &kept, int tile, int warp) {
+  const int column = threadIdx.x % 32 / 4, thread = threadIdx.x % 4;
+  const float *slopes = shared.slopes[OWN_SLOPES ? warp : 0];
+  const Units units = units_of(net, shared, warp, tile);
 #if KEEP
 #pragma unroll
 #else
 #pragma unroll 1
 #endif
-  for (int t = 0; t < BATCH_TILES; ++t) {
-    float g[2][4];
+  for (int g = 0; g < GROUPS; ++g) {
+    u32 inputs[COLUMNS];
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float z[4];
+    for (int c = 0; c < COLUMNS; ++c)
+      inputs[c] = at.by_coordinate[g][c / 4 * 32 + c % 4 * 4 + column / 2 + column % 2 * 16];
+#pragma unroll
+    for (int step = 0; step < EIGHTS / 2; ++step) {
+      float part[2][4];
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float z[4];
 #if KEEP
 #pragma unroll
-      for (int i = 0; i < 4; ++i) z[i] = kept.z[tile][2 * t + half][i];
+        for (int i = 0; i < 4; ++i) z[i] = kept.z[tile][g * EIGHTS + 2 * step + h][i];
 #else
-      preactivations(z, units, net, tile, at.forward + 2 * t + half, FORWARD_TILES);
+        preactivations(z, units, at.by_example[0] + 32 * g, 32 * GROUPS, 2 * step + h);
 #endif
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float slope = slopes.pair[2 * t + half][i % 2];
-        g[half][i] = slope * net.output[tile][i / 2] * activation_slope(z[i], net.k);
-        of.output[i / 2] = fmaf(slope, activation(z[i], net.k), of.output[i / 2]);
-        of.bias[i / 2] += g[half][i];
+        for (int i = 0; i < 4; ++i) {
+          const float slope = slopes[32 * g + 8 * thread + 4 * step + 2 * h + i % 2];
+          part[h][i] = slope * units.row[i / 2].output * activation_slope(z[i], net.k);
+          of.output[i / 2] = fmaf(slope, activation(z[i], net.k), of.output[i / 2]);
+          of.bias[i / 2] += part[h][i];
+        }
       }
-    }
-    const LeftFactor left = left_factor(g[0], g[1]);
+      const LeftFactor left = left_factor(part[0], part[1]);
+      const int first = 8 * step + 2 * thread;
 #pragma unroll
-    for (int c = 0; c < COLUMNS; ++c) multiply_add(of.weight[c], left, at.backward[t * COLUMNS + c][threadIdx.x % 32]);
+      for (int c = 0; c < COLUMNS; ++c)
+        multiply_add(of.weight[c], left, Factor{pair_of_signs(inputs[c], first), pair_of_signs(inputs[c], first + 1)});
+    }
   }
 }
 
-__device__ __forceinline__ void move_tile(Network &net, const Pace &pace, const Gradient &by, int warp, int tile) {
+__device__ __forceinline__ void move_tile(Network &net, Shared &shared, const Pace &pace, const Gradient &by, int warp,
+                                          int tile) {
 #pragma unroll
   for (int c = 0; c < COLUMNS; ++c)
 #pragma unroll
     for (int i = 0; i < 4; ++i)
-      net.weight[tile][c][i] = moved(net.weight[tile][c][i], by.weight[c][i], pace.rate[0], pace.shrink[0]);
+      if (coordinate_of(c, i) < N)
+        net.weight[tile][c][i] = moved(net.weight[tile][c][i], by.weight[c][i], pace.rate[0], pace.shrink[0]);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
+    const int number = unit_of(warp, tile, half);
+    const Unit unit = shared.units[number];
     const float db = over_columns(by.bias[half]), da = over_columns(by.output[half]);
-    if (unit_of(warp, tile, half) >= UNITS) continue;  // what fills a tile up stays 0
-    net.bias[tile][half] = moved(net.bias[tile][half], db, pace.rate[1], pace.shrink[1]);
-    net.output[tile][half] = moved(net.output[tile][half], da, pace.rate[2], pace.shrink[2]);
+    if (number >= UNITS || threadIdx.x % 4) continue;  // what fills a tile up stays 0
+    shared.units[number] = Unit{moved(unit.bias, db, pace.rate[1], pace.shrink[1]),
+                                moved(unit.output, da, pace.rate[2], pace.shrink[2])};
   }
 }

@@ -58,11 +58,6 @@ __device__ __forceinline__ void multiply_add(float (&sum)[4], const LeftFactor &
   for (int part = PARTS - 1; part >= 0; --part) multiply_add(sum, left.part[part], right);
 }
 
-// +-1 for two bits, as a pair of bfloat16; 0 for what lies outside.
-__device__ __forceinline__ u32 signs(u32 first, u32 second, bool first_inside, bool second_inside) {
-  return (first_inside ? 0x3f80u | (first & 1) << 15 : 0) | (second_inside ? 0x3f800000u | second << 31 : 0);
-}
-
 // Puts together what the eight threads of a column hold, in place. Each of them goes on with one half of the values at a
 // time, as long as there are several: of COUNT values it ends with a share, from the number that is returned on.
 template <int COUNT, typename Combine>

@@ -5,68 +5,100 @@
 // gradient is a G / BATCH, the bias's a C / BATCH, and that of a itself, the mean of m (w . x + b), is
 // (w . G + b C) / BATCH. No sum has to be kept or computed again: whether it is above 0 says all.
 
-#define SIGN_WORDS ((FORWARD_TILES + 7) / 8)  // of 32 bits, for the four sums that a thread has of each tile of examples
+__device__ __forceinline__ Slope as_slope(float slope) { return slope == 0 ? 0 : slope < 0 ? 0xbf80 : 0x3f80; }
 
-// Bit 4 t + i: whether sum i of eight examples t is above 0.
+// Which sums are above 0: of eight examples number `eight` a bit in each of the four bytes of a word, `eight` % 8 below
+// its highest. A sum below 2^-125 counts as 0, since the first byte of a number tells.
 struct Kept {
-  u32 above[TILES][SIGN_WORDS] = {};
-};
+  u32 word[KEPT_SHARED ? 1 : TILES][KEPT_WORDS];
 
-__device__ __forceinline__ void keep(Kept &kept, int tile, int t, const float (&z)[4]) {
+  __device__ __forceinline__ void begin(int tile) {
 #pragma unroll
-  for (int i = 0; i < 4; ++i)
-    if (z[i] > 0) kept.above[tile][t / 8] |= 1u << (t % 8 * 4 + i);
-}
+    for (int i = 0; i < KEPT_WORDS; ++i) word[KEPT_SHARED ? 0 : tile][i] = 0;
+  }
 
-// Those of the loss on a chunk: as pairs of bfloat16, and where they are 1 and -1, in the order of the sums.
-struct Slopes {
-  u32 pair[FORWARD_TILES], plus[SIGN_WORDS] = {}, minus[SIGN_WORDS] = {};
+  __device__ __forceinline__ void add(int tile, int eight, const float (&)[4], const float (&value)[4]) {
+    const u32 low = __byte_perm(__float_as_uint(value[0]), __float_as_uint(value[1]), 0x0073);
+    const u32 high = __byte_perm(__float_as_uint(value[2]), __float_as_uint(value[3]), 0x0073);
+    const u32 above = __byte_perm(low, high, 0x5410) + 0x7f7f7f7fu & 0x80808080u;
+    word[KEPT_SHARED ? 0 : tile][eight / 8] |= above >> eight % 8;
+  }
+
+  __device__ __forceinline__ void end(Shared &shared, int tile, int chunk) const {
+#if KEPT_SHARED
+#pragma unroll
+    for (int i = 0; i < KEPT_WORDS; ++i) shared.kept[tile][chunk * KEPT_WORDS + i][threadIdx.x] = word[0][i];
+#endif
+  }
+
+  __device__ __forceinline__ u32 of(const Shared &shared, int tile, int g) const {
+#if KEPT_SHARED
+    return shared.kept[tile][g * EIGHTS / 8][threadIdx.x];
+#else
+    return word[tile][g * EIGHTS / 8];
+#endif
+  }
 };
 
-__device__ __forceinline__ void set_slopes(Slopes &slopes, int t, float first, float second) {
-  slopes.pair[t] = rounded(first, second);
-  slopes.plus[t / 8] |= ((first > 0 ? 5u : 0) | (second > 0 ? 10u : 0)) << t % 8 * 4;
-  slopes.minus[t / 8] |= ((first < 0 ? 5u : 0) | (second < 0 ? 10u : 0)) << t % 8 * 4;
+// Both halves of a word, each all ones or all zeros as the highest bit of a byte is: of bytes 0 and 1, or of 2 and 3.
+__device__ __forceinline__ u32 halves(u32 bytes, bool upper) {
+#if EMULATED
+  if (upper) bytes >>= 16;
+  return (bytes & 0x80 ? 0xffffu : 0) | (bytes & 0x8000 ? 0xffff0000u : 0);
+#else
+  u32 both;
+  if (upper) asm("prmt.b32 %0, %1, 0, 0xbbaa;" : "=r"(both) : "r"(bytes));
+  else asm("prmt.b32 %0, %1, 0, 0x9988;" : "=r"(both) : "r"(bytes));
+  return both;
+#endif
 }
 
-// G, and what a thread has of C for its two rows.
+// G, and C in every column.
 struct Gradient {
-  float weight[COLUMNS][4] = {};
-  int count[2] = {};
+  float weight[COLUMNS][4] = {}, count[4] = {};
 };
 
-// A pair of slopes where both bits are set, and 0 for each that is not.
-__device__ __forceinline__ u32 chosen(u32 pair, u32 bits) {
-  return pair & ((bits & 1) * 0xffffu | (bits >> 1 & 1) * 0xffff0000u);
-}
-
-// Adds that of a chunk.
-__device__ __forceinline__ void add_gradient(Gradient &of, const Network &, const Chunk &at, int tile, const Slopes &slopes,
-                                             const Kept &kept) {
+// Over all examples.
+__device__ __forceinline__ void find_gradient(Gradient &of, const Network &, const Shared &shared, const Laid &at,
+                                              const Kept &kept, int tile, int warp) {
+  const int column = threadIdx.x % 32 / 4, i = threadIdx.x % 4;
+  const u32 *slopes = (const u32 *)shared.slopes[OWN_SLOPES ? warp : 0];
+#if KEPT_SHARED
+#pragma unroll 2
+#else
 #pragma unroll
-  for (int word = 0; word < SIGN_WORDS; ++word) {
-    const u32 plus = kept.above[tile][word] & slopes.plus[word], minus = kept.above[tile][word] & slopes.minus[word];
-    of.count[0] += __popc(plus & 0x33333333u) - __popc(minus & 0x33333333u);
-    of.count[1] += __popc(plus & 0xccccccccu) - __popc(minus & 0xccccccccu);
-  }
+#endif
+  for (int g = 0; g < GROUPS; ++g) {
+    const u32 above = kept.of(shared, tile, g);
+    u32 inputs[COLUMNS];
 #pragma unroll
-  for (int t = 0; t < BATCH_TILES; ++t) {
-    u32 left[4];
+    for (int c = 0; c < COLUMNS; ++c)
+      inputs[c] = at.by_coordinate[g][c / 4 * 32 + c % 4 * 4 + column / 2 + column % 2 * 16];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int eight = 2 * t + i / 2;
-      left[i] = chosen(slopes.pair[eight], kept.above[tile][eight / 8] >> (eight % 8 * 4 + i % 2 * 2));
+    for (int step = 0; step < EIGHTS / 2; ++step) {
+      u32 left[4];
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const u32 pair = slopes[16 * g + 4 * i + 2 * step + h];
+        const u32 bytes = above << (g * EIGHTS + 2 * step + h) % 8;
+        left[2 * h] = pair & halves(bytes, false), left[2 * h + 1] = pair & halves(bytes, true);
+      }
+      const int first = 8 * step + 2 * i;
+#pragma unroll
+      for (int c = 0; c < COLUMNS; ++c)
+        multiply_add(of.weight[c], left, Factor{pair_of_signs(inputs[c], first), pair_of_signs(inputs[c], first + 1)});
+      multiply_add(of.count, left, Factor{0x3f803f80u, 0x3f803f80u});
     }
-#pragma unroll
-    for (int c = 0; c < COLUMNS; ++c) multiply_add(of.weight[c], left, at.backward[t * COLUMNS + c][threadIdx.x % 32]);
   }
 }
 
-__device__ __forceinline__ void move_tile(Network &net, const Pace &pace, const Gradient &by, int warp, int tile) {
+__device__ __forceinline__ void move_tile(Network &net, Shared &shared, const Pace &pace, const Gradient &by, int warp,
+                                          int tile) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    float &bias = net.bias[tile][half], &output = net.output[tile][half];
-    const float count = over_columns((float)by.count[half]), scale = output / BATCH;
+    const int number = unit_of(warp, tile, half);
+    const Unit unit = shared.units[number];
+    const float count = by.count[2 * half], scale = unit.output / BATCH;
     float inner = 0;
 #pragma unroll
     for (int c = 0; c < COLUMNS; ++c)
@@ -74,11 +106,11 @@ __device__ __forceinline__ void move_tile(Network &net, const Pace &pace, const 
       for (int i = 2 * half; i < 2 * half + 2; ++i) {
         float &weight = net.weight[tile][c][i];
         inner = fmaf(weight, by.weight[c][i], inner);
-        weight = moved(weight, by.weight[c][i] * scale, pace.rate[0], pace.shrink[0]);
+        if (coordinate_of(c, i) < N) weight = moved(weight, by.weight[c][i] * scale, pace.rate[0], pace.shrink[0]);
       }
-    inner = fmaf(bias, count, over_columns(inner));
-    if (unit_of(warp, tile, half) >= UNITS) continue;  // what fills a tile up stays 0
-    bias = moved(bias, count * scale, pace.rate[1], pace.shrink[1]);
-    output = moved(output, inner / BATCH, pace.rate[2], pace.shrink[2]);
+    inner = fmaf(unit.bias, count, over_columns(inner));
+    if (number >= UNITS || threadIdx.x % 4) continue;  // what fills a tile up stays 0
+    shared.units[number] = Unit{moved(unit.bias, count * scale, pace.rate[1], pace.shrink[1]),
+                                moved(unit.output, inner / BATCH, pace.rate[2], pace.shrink[2])};
   }
 }
