@@ -30,7 +30,9 @@ RESIDENT_THREADS = 384
 GROUP = 32
 """Examples that tensor cores take together: the places of a word."""
 CHUNK = 2
-"""Groups that are taken while the weights of a tile are factors, where there are more."""
+"""Groups of a chunk, where there are more: a word says of each sum of a tile whether it is above 0."""
+MOST_WARPS = 8
+"""That share a run: with more of them each would have registers for half as many weights."""
 OWN_GROUPS = 2
 """Up to so many groups every warp computes the slopes of all examples, so that warps wait for each other once a step."""
 SUMS_BYTES = 32 * 2**10
@@ -140,7 +142,7 @@ class Kernel:
     @property
     def warps(self) -> int:
         """How many warps share a run's tiles of 16 units."""
-        return min(16, -(-self._tiles // 2))
+        return min(MOST_WARPS, -(-self._tiles // 2))
 
     @property
     def _tiles(self) -> int:
@@ -164,7 +166,17 @@ class Kernel:
     @property
     def _portion(self) -> int:
         """The chunks whose sums are kept at a time."""
-        return self._chunks if self._own_slopes else max(1, SUMS_BYTES // (self.warps * 4 * GROUP * self._chunk))
+        return self._chunks if self._own_slopes else max(1, SUMS_BYTES // (self._rows * 4 * GROUP * self._chunk))
+
+    @property
+    def _pair(self) -> int:
+        """Tiles that share the factors that are made of inputs, as registers allow."""
+        return min(self._tiles_of_a_warp, 2 if self.n <= 32 or self._tiles_of_a_warp == 2 else 1)
+
+    @property
+    def _rows(self) -> int:
+        """Of sums: one for each warp and each pass over its tiles."""
+        return self.warps * -(-self._tiles_of_a_warp // self._pair)
 
     @property
     def signed(self) -> bool:
@@ -246,6 +258,7 @@ class Kernel:
             "OWN_SLOPES": int(self._own_slopes),
             "WARPS": self.warps,
             "TILES": self._tiles_of_a_warp,
+            "PAIR": self._pair,
         }
 
     @property
@@ -291,8 +304,9 @@ class Kernel:
         groups, warps, own = self._chunks * self._chunk, self.warps, self._own_slopes
         slopes = (warps if own else 1) * groups * GROUP * (2 if self.signed else 4)
         units = 8 * 16 * warps * self._tiles_of_a_warp
-        sums = 4 * warps * ((2 if own and warps > 1 else 1) * self._portion * self._chunk * GROUP + GROUP + 1)
-        kept = 4 * self._tiles_of_a_warp * groups // 2 * warps * WARP if self.signed and self._chunks > 1 else 0
+        turns = 2 if own and warps > 1 else 1
+        sums = 4 * (self._rows * GROUP * (turns * self._portion * self._chunk + 1) + warps)
+        kept = 4 * self._tiles_of_a_warp * self._chunks * warps * WARP if self.signed and self._chunks > 1 else 0
         laid = (1 if warps == 1 else 3 if own else 2) * 4 * groups * (2 * self.words * GROUP + 1)
         tried = 4 * (self.words * GROUP + WITNESSES * self.words + 1)
         run = slopes + units + sums + kept + 4 * self._drawn_words + laid + tried

@@ -64,8 +64,7 @@ __device__ __forceinline__ void staged_outputs(const Staged &net, int from, cons
     for (int q = 0; q < INPUT_TILES; ++q) {
       const int half = (tile * INPUT_TILES + q) * 2;
       const LeftFactor left = left_factor(net.weight[half][lane], net.weight[half + 1][lane]);
-#pragma unroll
-      for (int t = 0; t < COUNT; ++t) multiply_add(z[t], left, inputs[q][t]);
+      multiply_add(z, left, inputs[q]);
     }
     const float of_unit[2] = {net.output[unit], net.output[unit + 8]};
 #pragma unroll

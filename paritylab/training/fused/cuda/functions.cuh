@@ -21,11 +21,16 @@ __device__ __forceinline__ float phase_of(float z, int k) {
   return phase - 2 * rintf(phase / 2);
 }
 
+// By squares; those that most degrees need without a branch.
 __device__ __forceinline__ float power(float z, int k) {
-  float result = 1;
-  for (; k; k >>= 1) {
+  const float second = z * z, fourth = second * second;
+  float result = k & 1 ? z : 1;
+  result *= k & 2 ? second : 1;
+  result *= k & 4 ? fourth : 1;
+  z = fourth;
+  for (k >>= 3; k; k >>= 1) {
+    z *= z;
     if (k & 1) result *= z;
-    if (k > 1) z *= z;
   }
   return result;
 }

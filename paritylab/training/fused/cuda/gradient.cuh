@@ -7,15 +7,16 @@ __device__ __forceinline__ Slope as_slope(float slope) { return slope / BATCH; }
 // The sums of units, where they are kept.
 struct Kept {
   float z[KEEP ? TILES : 1][KEEP ? CHUNK * EIGHTS : 1][4];
+};
 
-  __device__ __forceinline__ void begin(int) {}
-  __device__ __forceinline__ void add(int tile, int eight, const float (&sums)[4], const float (&)[4]) {
+struct Keeper {
+  __device__ __forceinline__ void add(Kept &kept, int tile, int, int eight, const float (&z)[4]) {
 #if KEEP
 #pragma unroll
-    for (int i = 0; i < 4; ++i) z[tile][eight][i] = sums[i];
+    for (int i = 0; i < 4; ++i) kept.z[tile][eight][i] = z[i];
 #endif
   }
-  __device__ __forceinline__ void end(Shared &, int, int) const {}
+  __device__ __forceinline__ void end(Kept &, Shared &, int, int, int) const {}
 };
 
 // What the threads of a row have of its biases and outputs is summed when the tile moves.
@@ -41,29 +42,28 @@ __device__ __forceinline__ void find_gradient(Gradient &of, const Network &net, 
       inputs[c] = at.by_coordinate[g][c / 4 * 32 + c % 4 * 4 + column / 2 + column % 2 * 16];
 #pragma unroll
     for (int step = 0; step < EIGHTS / 2; ++step) {
-      float part[2][4];
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        float z[4];
+      float z[1][2][4], part[2][4];
 #if KEEP
 #pragma unroll
-        for (int i = 0; i < 4; ++i) z[i] = kept.z[tile][g * EIGHTS + 2 * step + h][i];
+      for (int i = 0; i < 8; ++i) z[0][i / 4][i % 4] = kept.z[tile][g * EIGHTS + 2 * step + i / 4][i % 4];
 #else
-        preactivations(z, units, at.by_example[0] + 32 * g, 32 * GROUPS, 2 * step + h);
+      preactivations(z, &units, at.by_example[0] + 32 * g, 32 * GROUPS, 2 * step);
 #endif
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const float slope = slopes[32 * g + 8 * thread + 4 * step + 2 * h + i % 2];
-          part[h][i] = slope * units.row[i / 2].output * activation_slope(z[i], net.k);
-          of.output[i / 2] = fmaf(slope, activation(z[i], net.k), of.output[i / 2]);
+          part[h][i] = slope * units.row[i / 2].output * activation_slope(z[0][h][i], net.k);
+          of.output[i / 2] = fmaf(slope, activation(z[0][h][i], net.k), of.output[i / 2]);
           of.bias[i / 2] += part[h][i];
         }
-      }
-      const LeftFactor left = left_factor(part[0], part[1]);
       const int first = 8 * step + 2 * thread;
+      Factor factors[COLUMNS];
 #pragma unroll
       for (int c = 0; c < COLUMNS; ++c)
-        multiply_add(of.weight[c], left, Factor{pair_of_signs(inputs[c], first), pair_of_signs(inputs[c], first + 1)});
+        factors[c] = Factor{pair_of_signs(inputs[c], first), pair_of_signs(inputs[c], first + 1)};
+      multiply_add(of.weight, left_factor(part[0], part[1]), factors);
     }
   }
 }
@@ -84,5 +84,15 @@ __device__ __forceinline__ void move_tile(Network &net, Shared &shared, const Pa
     if (number >= UNITS || threadIdx.x % 4) continue;  // what fills a tile up stays 0
     shared.units[number] = Unit{moved(unit.bias, db, pace.rate[1], pace.shrink[1]),
                                 moved(unit.output, da, pace.rate[2], pace.shrink[2])};
+  }
+}
+
+__device__ __forceinline__ void move_units(Network &net, Shared &shared, const Pace &pace, const Laid &at, const Kept &kept,
+                                           int warp) {
+#pragma unroll
+  for (int tile = 0; tile < TILES; ++tile) {
+    Gradient gradient;
+    find_gradient(gradient, net, shared, at, kept, tile, warp);
+    move_tile(net, shared, pace, gradient, warp, tile);
   }
 }

@@ -53,9 +53,13 @@ __device__ __forceinline__ LeftFactor left_factor(const float (&first)[4], const
   return left;
 }
 
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const LeftFactor &left, Factor right) {
+// Several products with one left factor. They take turns: a product that waits for none of its own is done meanwhile.
+template <int COUNT>
+__device__ __forceinline__ void multiply_add(float (&sums)[COUNT][4], const LeftFactor &left, const Factor (&right)[COUNT]) {
 #pragma unroll
-  for (int part = PARTS - 1; part >= 0; --part) multiply_add(sum, left.part[part], right);
+  for (int part = PARTS - 1; part >= 0; --part)
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) multiply_add(sums[i], left.part[part], right[i]);
 }
 
 // Puts together what the eight threads of a column hold, in place. Each of them goes on with one half of the values at a

@@ -7,35 +7,53 @@
 
 __device__ __forceinline__ Slope as_slope(float slope) { return slope == 0 ? 0 : slope < 0 ? 0xbf80 : 0x3f80; }
 
-// Which sums are above 0: of eight examples number `eight` a bit in each of the four bytes of a word, `eight` % 8 below
-// its highest. A sum below 2^-125 counts as 0, since the first byte of a number tells.
+// Which sums are above 0: a word for a tile and a chunk, whose byte i has a bit for sum i of each eight examples.
 struct Kept {
-  u32 word[KEPT_SHARED ? 1 : TILES][KEPT_WORDS];
+  u32 word[KEPT_SHARED ? 1 : TILES];
 
-  __device__ __forceinline__ void begin(int tile) {
-#pragma unroll
-    for (int i = 0; i < KEPT_WORDS; ++i) word[KEPT_SHARED ? 0 : tile][i] = 0;
-  }
-
-  __device__ __forceinline__ void add(int tile, int eight, const float (&)[4], const float (&value)[4]) {
-    const u32 low = __byte_perm(__float_as_uint(value[0]), __float_as_uint(value[1]), 0x0073);
-    const u32 high = __byte_perm(__float_as_uint(value[2]), __float_as_uint(value[3]), 0x0073);
-    const u32 above = __byte_perm(low, high, 0x5410) + 0x7f7f7f7fu & 0x80808080u;
-    word[KEPT_SHARED ? 0 : tile][eight / 8] |= above >> eight % 8;
-  }
-
-  __device__ __forceinline__ void end(Shared &shared, int tile, int chunk) const {
+  __device__ __forceinline__ u32 of(const Shared &shared, int tile, int chunk) const {
 #if KEPT_SHARED
-#pragma unroll
-    for (int i = 0; i < KEPT_WORDS; ++i) shared.kept[tile][chunk * KEPT_WORDS + i][threadIdx.x] = word[0][i];
+    return shared.kept[tile][chunk][threadIdx.x];
+#else
+    return word[tile];
 #endif
   }
+};
 
-  __device__ __forceinline__ u32 of(const Shared &shared, int tile, int g) const {
-#if KEPT_SHARED
-    return shared.kept[tile][g * EIGHTS / 8][threadIdx.x];
+// 1 for numbers above 0, else 0. Those below 2^-126 count as 0.
+__device__ __forceinline__ float is_above(float z) {
+#if EMULATED
+  return z >= 1.17549435e-38f ? 1 : 0;
 #else
-    return word[tile][g * EIGHTS / 8];
+  float one;
+  asm("mul.ftz.sat.f32 %0, %1, 0f7f000000;" : "=f"(one) : "f"(z));  // by 2^127, cut off at 1
+  return one;
+#endif
+}
+
+// Collects bits as a sum of powers of two, which other units add up than those that make factors: at 2^23 a float counts
+// in ones, so that its last byte is that of the count.
+struct Keeper {
+  float count[PAIR][4];
+
+  __device__ __forceinline__ Keeper() {
+#pragma unroll
+    for (int i = 0; i < PAIR * 4; ++i) count[i / 4][i % 4] = 8388608.0f;
+  }
+
+  __device__ __forceinline__ void add(Kept &, int, int u, int eight, const float (&z)[4]) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) count[u][i] = fmaf(is_above(z[i]), (float)(128 >> eight), count[u][i]);
+  }
+
+  __device__ __forceinline__ void end(Kept &kept, Shared &shared, int tile, int u, int chunk) const {
+    const u32 low = __byte_perm(__float_as_uint(count[u][0]), __float_as_uint(count[u][1]), 0x0040);
+    const u32 high = __byte_perm(__float_as_uint(count[u][2]), __float_as_uint(count[u][3]), 0x0040);
+    const u32 word = __byte_perm(low, high, 0x5410);
+#if KEPT_SHARED
+    shared.kept[tile][chunk][threadIdx.x] = word;
+#else
+    kept.word[tile] = word;
 #endif
   }
 };
@@ -58,36 +76,46 @@ struct Gradient {
   float weight[COLUMNS][4] = {}, count[4] = {};
 };
 
-// Over all examples.
-__device__ __forceinline__ void find_gradient(Gradient &of, const Network &, const Shared &shared, const Laid &at,
+// Of TILE_COUNT tiles from a number on, over all examples.
+template <int TILE_COUNT>
+__device__ __forceinline__ void find_gradient(Gradient (&of)[TILE_COUNT], const Shared &shared, const Laid &at,
                                               const Kept &kept, int tile, int warp) {
   const int column = threadIdx.x % 32 / 4, i = threadIdx.x % 4;
   const u32 *slopes = (const u32 *)shared.slopes[OWN_SLOPES ? warp : 0];
-#if KEPT_SHARED
-#pragma unroll 2
-#else
+#pragma unroll 1
+  for (int chunk = 0; chunk < CHUNKS; ++chunk) {
+    u32 above[TILE_COUNT];
 #pragma unroll
-#endif
-  for (int g = 0; g < GROUPS; ++g) {
-    const u32 above = kept.of(shared, tile, g);
-    u32 inputs[COLUMNS];
+    for (int u = 0; u < TILE_COUNT; ++u) above[u] = kept.of(shared, tile + u, chunk);
 #pragma unroll
-    for (int c = 0; c < COLUMNS; ++c)
-      inputs[c] = at.by_coordinate[g][c / 4 * 32 + c % 4 * 4 + column / 2 + column % 2 * 16];
-#pragma unroll
-    for (int step = 0; step < EIGHTS / 2; ++step) {
-      u32 left[4];
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const u32 pair = slopes[16 * g + 4 * i + 2 * step + h];
-        const u32 bytes = above << (g * EIGHTS + 2 * step + h) % 8;
-        left[2 * h] = pair & halves(bytes, false), left[2 * h + 1] = pair & halves(bytes, true);
-      }
-      const int first = 8 * step + 2 * i;
+    for (int in_chunk = 0; in_chunk < CHUNK; ++in_chunk) {
+      const int g = chunk * CHUNK + in_chunk;
+      u32 inputs[COLUMNS];
 #pragma unroll
       for (int c = 0; c < COLUMNS; ++c)
-        multiply_add(of.weight[c], left, Factor{pair_of_signs(inputs[c], first), pair_of_signs(inputs[c], first + 1)});
-      multiply_add(of.count, left, Factor{0x3f803f80u, 0x3f803f80u});
+        inputs[c] = at.by_coordinate[g][c / 4 * 32 + c % 4 * 4 + column / 2 + column % 2 * 16];
+#pragma unroll
+      for (int step = 0; step < EIGHTS / 2; ++step) {
+        u32 left[TILE_COUNT][4];
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const u32 pair = slopes[16 * g + 4 * i + 2 * step + h];
+#pragma unroll
+          for (int u = 0; u < TILE_COUNT; ++u) {
+            const u32 bytes = above[u] << (in_chunk * EIGHTS + 2 * step + h);
+            left[u][2 * h] = pair & halves(bytes, false), left[u][2 * h + 1] = pair & halves(bytes, true);
+          }
+        }
+        const int first = 8 * step + 2 * i;
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) {
+          const Factor factor{pair_of_signs(inputs[c], first), pair_of_signs(inputs[c], first + 1)};
+#pragma unroll
+          for (int u = 0; u < TILE_COUNT; ++u) multiply_add(of[u].weight[c], left[u], factor);
+        }
+#pragma unroll
+        for (int u = 0; u < TILE_COUNT; ++u) multiply_add(of[u].count, left[u], Factor{0x3f803f80u, 0x3f803f80u});
+      }
     }
   }
 }
@@ -112,5 +140,23 @@ __device__ __forceinline__ void move_tile(Network &net, Shared &shared, const Pa
     if (number >= UNITS || threadIdx.x % 4) continue;  // what fills a tile up stays 0
     shared.units[number] = Unit{moved(unit.bias, count * scale, pace.rate[1], pace.shrink[1]),
                                 moved(unit.output, inner / BATCH, pace.rate[2], pace.shrink[2])};
+  }
+}
+
+template <int TILE_COUNT>
+__device__ __forceinline__ void move_tiles(Network &net, Shared &shared, const Pace &pace, const Laid &at, const Kept &kept,
+                                           int warp, int tile) {
+  Gradient gradient[TILE_COUNT];
+  find_gradient(gradient, shared, at, kept, tile, warp);
+#pragma unroll
+  for (int u = 0; u < TILE_COUNT; ++u) move_tile(net, shared, pace, gradient[u], warp, tile + u);
+}
+
+__device__ __forceinline__ void move_units(Network &net, Shared &shared, const Pace &pace, const Laid &at, const Kept &kept,
+                                           int warp) {
+#pragma unroll
+  for (int tile = 0; tile < TILES; tile += PAIR) {
+    if (tile + PAIR <= TILES) move_tiles<PAIR>(net, shared, pace, at, kept, warp, tile);
+    else move_tiles<1>(net, shared, pace, at, kept, warp, tile);
   }
 }

@@ -4,10 +4,11 @@
 // of units too, without leaving their thread (`products.cuh`). Inputs lie in shared memory as bits, by example for the
 // outputs and by coordinate for the gradient, and become factors in two instructions (`places.cuh`).
 //
-// A run has WARPS warps, each with TILES tiles of 16 units. A step has three parts: all warps compute the outputs of
-// their units, a chunk of groups of examples after the other; then the slopes of the loss; then each tile its gradient,
-// over all examples, and moves. Small batches need to wait for each other once a step, since every warp computes all
-// slopes by itself; for large ones warps share them, in portions that bound what the sums take of shared memory.
+// A run has WARPS warps, each with TILES tiles of 16 units, of which PAIR share the factors that are made of inputs. A step
+// has three parts: all warps compute the outputs of their units, a chunk of groups of examples after the other; then
+// the slopes of the loss; then each tile its gradient, over all examples, and moves. Small batches need to wait for each
+// other once a step, since every warp computes all slopes by itself; for large ones warps share them, in portions that
+// bound what the sums take of shared memory.
 
 #include "threefry.cuh"
 #include "examples.cuh"
@@ -21,7 +22,9 @@
 #define COLUMNS (2 * INPUT_TILES)     // tiles of 8 coordinates
 #define FEW (BATCH <= 16)             // examples, which fill half of the places of a group
 #define EIGHTS (FEW ? 2 : 4)          // of a group
-#define GROUPS (CHUNKS * CHUNK)       // of 32 examples; CHUNK of them are taken while a tile's weights are factors
+#define GROUPS (CHUNKS * CHUNK)       // of 32 examples; a chunk has at most eight times eight
+#define PASSES ((TILES + PAIR - 1) / PAIR)
+#define TOGETHER (PAIR > 1 ? 2 : 4)   // times eight examples whose products take turns
 #define PORTION (PORTION_CHUNKS * CHUNK)  // groups whose sums are kept at a time
 #define PORTIONS ((CHUNKS + PORTION_CHUNKS - 1) / PORTION_CHUNKS)
 #define BUFFERS (WARPS == 1 ? 1 : OWN_SLOPES ? 3 : 2)  // with slopes of its own a slow warp is up to a step behind
@@ -48,20 +51,18 @@ struct Unit {
 
 #if SIGNED
 typedef unsigned short Slope;  // a bfloat16
-#define KEPT_WORDS ((CHUNK * EIGHTS + 7) / 8)  // of what is kept of a tile and a chunk for the gradient
 #define KEPT_SHARED (CHUNKS > 1)
 #else
 typedef float Slope;
-#define KEPT_WORDS 0
 #define KEPT_SHARED 0
 #endif
 
 struct __align__(16) Shared {
   Slope slopes[COPIES][32 * GROUPS];
   Unit units[WARPS * TILES * 16];
-  float sums[TURNS][WARPS][32 * PORTION], tried_sums[WARPS][32], slope_sums[WARPS];
+  float sums[TURNS][WARPS * PASSES][32 * PORTION], tried_sums[WARPS * PASSES][32], slope_sums[WARPS];
 #if KEPT_SHARED
-  u32 kept[TILES][CHUNKS * KEPT_WORDS][THREADS];
+  u32 kept[TILES][CHUNKS][THREADS];
 #endif
   u32 words[SPAN * ITEMS + 1];
   Laid laid[BUFFERS];
@@ -134,33 +135,79 @@ __device__ __forceinline__ Units units_of(const Network &net, const Shared &shar
   return units;
 }
 
-// The sums of a tile of units on eight examples of a group; its words are `stride` apart.
-__device__ __forceinline__ void preactivations(float (&z)[4], const Units &units, const u32 *group, int stride, int eight) {
+// The tiles of a pass.
+struct Pass {
+  Units units[PAIR];
+
+  __device__ __forceinline__ Pass(const Network &net, const Shared &shared, int warp, int pass) {
+#pragma unroll
+    for (int u = 0; u < PAIR; ++u)
+      if (pass * PAIR + u < TILES) units[u] = units_of(net, shared, warp, pass * PAIR + u);
+  }
+};
+
+// The sums of TILE_COUNT tiles of units on COUNT times eight examples of a group, from number `eight` on; its words are
+// `stride` apart.
+template <int TILE_COUNT, int COUNT>
+__device__ __forceinline__ void preactivations(float (&z)[TILE_COUNT][COUNT][4], const Units *units, const u32 *group,
+                                               int stride, int eight) {
   const int column = threadIdx.x % 32 / 4;
-  z[0] = z[1] = units.row[0].bias, z[2] = z[3] = units.row[1].bias;
+#pragma unroll
+  for (int u = 0; u < TILE_COUNT; ++u)
+#pragma unroll
+    for (int t = 0; t < COUNT; ++t)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) z[u][t][i] = units[u].row[i / 2].bias;
 #pragma unroll
   for (int w = 0; w < WORDS; ++w) {
-    const u32 bits = group[w * stride + place_of_column(eight, column)];
+    u32 bits[COUNT];
 #pragma unroll
-    for (int tile = 2 * w; tile < INPUT_TILES && tile < 2 * w + 2; ++tile)
-      multiply_add(z, units.left[tile], factor_of_tile(bits, tile));
+    for (int t = 0; t < COUNT; ++t) bits[t] = group[w * stride + place_of_column(eight + t, column)];
+#pragma unroll
+    for (int tile = 2 * w; tile < INPUT_TILES && tile < 2 * w + 2; ++tile) {
+      Factor inputs[COUNT];
+#pragma unroll
+      for (int t = 0; t < COUNT; ++t) inputs[t] = factor_of_tile(bits[t], tile);
+#pragma unroll
+      for (int u = 0; u < TILE_COUNT; ++u) multiply_add(z[u], units[u].left[tile], inputs);
+    }
   }
 }
 
-// Adds a tile's part of the outputs on COUNT times eight examples of a group; `keep` sees the sums and the values.
-template <int COUNT, typename Keep>
-__device__ __forceinline__ void add_outputs(float *sums, const Units &units, int k, const u32 *group, int stride, Keep keep) {
+// Adds what the tiles of a pass give on COUNT times eight examples of a group; `keep` sees the sums of each.
+template <int TILE_COUNT, int COUNT, typename Keep>
+__device__ __forceinline__ void add_outputs(float *sums, const Units *units, int k, const u32 *group, int stride, Keep keep) {
+  constexpr int AT_ONCE = COUNT < TOGETHER ? COUNT : TOGETHER;
 #pragma unroll
-  for (int eight = 0; eight < COUNT; ++eight) {
-    float z[4], value[4];
-    preactivations(z, units, group, stride, eight);
+  for (int first = 0; first < COUNT; first += AT_ONCE) {
+    float z[TILE_COUNT][AT_ONCE][4];
+    preactivations(z, units, group, stride, first);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      value[i] = activation(z[i], k);
-      sums[2 * eight + i % 2] = fmaf(units.row[i / 2].output, value[i], sums[2 * eight + i % 2]);
-    }
-    keep(eight, z, value);
+    for (int u = 0; u < TILE_COUNT; ++u)
+#pragma unroll
+      for (int t = 0; t < AT_ONCE; ++t) {
+        const int eight = first + t;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const float output = units[u].row[i / 2].output;
+          float &sum = sums[2 * eight + i % 2];
+#if SIGNED  // twice ReLU, for which one addition is enough
+          sum = fmaf(0.5f * output, z[u][t][i] + fabsf(z[u][t][i]), sum);
+#else
+          sum = fmaf(output, activation(z[u][t][i], k), sum);
+#endif
+        }
+        keep(u, eight, z[u][t]);
+      }
   }
+}
+
+// The same for a pass, whose tiles may be fewer at the end.
+template <int COUNT, typename Keep>
+__device__ __forceinline__ void add_outputs(float *sums, const Pass &of, int pass, int k, const u32 *group, int stride,
+                                            Keep keep) {
+  if ((pass + 1) * PAIR <= TILES) add_outputs<PAIR, COUNT>(sums, of.units, k, group, stride, keep);
+  else add_outputs<1, COUNT>(sums, of.units, k, group, stride, keep);
 }
 
 // Each warp's part of the outputs to shared memory, by the places of groups that have COUNT times eight examples.
@@ -188,25 +235,34 @@ __device__ __forceinline__ float over_columns(float value) {
 // The outputs of a warp's units on one portion of the examples.
 __device__ __forceinline__ void forward(const Network &net, Shared &shared, const Laid &at, Kept &kept, int portion,
                                         int turn, int warp) {
+#pragma unroll
+  for (int pass = 0; pass < PASSES; ++pass) {
+    const Pass of(net, shared, warp, pass);
 #pragma unroll 1
-  for (int chunk = portion * PORTION_CHUNKS; chunk < CHUNKS && chunk < (portion + 1) * PORTION_CHUNKS; ++chunk) {
-    float sums[2 * EIGHTS * CHUNK] = {};
+    for (int chunk = portion * PORTION_CHUNKS; chunk < CHUNKS && chunk < (portion + 1) * PORTION_CHUNKS; ++chunk) {
+      float sums[2 * EIGHTS * CHUNK] = {};
+      Keeper keeper;
 #pragma unroll
-    for (int tile = 0; tile < TILES; ++tile) {
-      const Units units = units_of(net, shared, warp, tile);
-      kept.begin(tile);
-#pragma unroll
-      for (int g = 0; g < CHUNK; ++g) {
-        const u32 *group = at.by_example[0] + 32 * (chunk * CHUNK + g);
-        add_outputs<EIGHTS>(sums + 2 * EIGHTS * g, units, net.k, group, 32 * GROUPS,
-                            [&](int eight, const float (&z)[4], const float (&value)[4]) {
-                              kept.add(tile, g * EIGHTS + eight, z, value);
+      for (int g = 0; g < CHUNK; ++g)
+        add_outputs<EIGHTS>(sums + 2 * EIGHTS * g, of, pass, net.k, at.by_example[0] + 32 * (chunk * CHUNK + g), 32 * GROUPS,
+                            [&](int u, int eight, const float (&z)[4]) {
+                              keeper.add(kept, pass * PAIR + u, u, g * EIGHTS + eight, z);
                             });
-      }
-      kept.end(shared, tile, chunk);
+#pragma unroll
+      for (int u = 0; u < PAIR; ++u)
+        if (pass * PAIR + u < TILES) keeper.end(kept, shared, pass * PAIR + u, u, chunk);
+      share_outputs<EIGHTS>(sums, shared.sums[turn][warp * PASSES + pass] + 32 * CHUNK * (chunk % PORTION_CHUNKS));
     }
-    share_outputs<EIGHTS>(sums, shared.sums[turn][warp] + 32 * CHUNK * (chunk % PORTION_CHUNKS));
   }
+}
+
+// The sums of all warps at a place.
+template <int PLACES>
+__device__ __forceinline__ float sum_of(const float (&sums)[WARPS * PASSES][PLACES], int place) {
+  float total = 0;
+#pragma unroll
+  for (int i = 0; i < WARPS * PASSES; ++i) total += sums[i][place];
+  return total;
 }
 
 // The slopes of the loss on the examples of one portion, and what a lane has of their sum.
@@ -218,10 +274,8 @@ __device__ __forceinline__ float slopes(const Network &net, Shared &shared, cons
     const bool inside = taken_place(lane, FEW) && 32 * (first + g) + number_at(lane, FEW) < BATCH;
     float slope = 0;
     if (inside) {
-      float output = 0;
-#pragma unroll
-      for (int w = 0; w < WARPS; ++w) output += shared.sums[turn][w][32 * g + lane];
-      slope = loss_slope(at.labels[first + g] >> lane & 1 ? -1.0f : 1.0f, output + net.constant, margin);
+      const float output = sum_of(shared.sums[turn], 32 * g + lane) + net.constant;
+      slope = loss_slope(at.labels[first + g] >> lane & 1 ? -1.0f : 1.0f, output, margin);
     }
     total += slope;
     shared.slopes[OWN_SLOPES ? warp : 0][32 * (first + g) + slot_of(lane)] = as_slope(slope);
@@ -261,12 +315,7 @@ __device__ __forceinline__ void take_step(Network &net, const Pace &pace, Shared
 #pragma unroll
   for (int w = 0; w < WARPS; ++w) constant_gradient += shared.slope_sums[w];
 #endif
-#pragma unroll
-  for (int tile = 0; tile < TILES; ++tile) {
-    Gradient gradient;
-    find_gradient(gradient, net, shared, at, kept, tile, warp);
-    move_tile(net, shared, pace, gradient, warp, tile);
-  }
+  move_units(net, shared, pace, at, kept, warp);
   net.constant = moved(net.constant, constant_gradient / BATCH, pace.rate[3], pace.shrink[3]);
   __syncwarp();  // units have moved in shared memory
 #if WARPS == 1
@@ -275,44 +324,38 @@ __device__ __forceinline__ void take_step(Network &net, const Pace &pace, Shared
 #endif
 }
 
-// The output on the point of each lane; of COUNT times eight places, to which lanes without one hold copies.
-template <int COUNT>
-__device__ __forceinline__ float outputs_on(const Point &x, const Network &net, Shared &shared, int warp, int place) {
+// The output on the point of each lane.
+__device__ __forceinline__ float output_on(const Point &x, const Network &net, Shared &shared, int warp) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int w = 0; w < WORDS; ++w)
     if (warp == 0) shared.tried[w][lane] = placed(x.word[w], w);
   SYNCHRONIZE();
-  float sums[2 * COUNT] = {};
 #pragma unroll
-  for (int tile = 0; tile < TILES; ++tile) {
-    const Units units = units_of(net, shared, warp, tile);
-    add_outputs<COUNT>(sums, units, net.k, shared.tried[0], 32, [](int, const float (&)[4], const float (&)[4]) {});
+  for (int pass = 0; pass < PASSES; ++pass) {
+    const Pass of(net, shared, warp, pass);
+    float sums[8] = {};
+    add_outputs<4>(sums, of, pass, net.k, shared.tried[0], 32, [](int, int, const float (&)[4]) {});
+    share_outputs<4>(sums, shared.tried_sums[warp * PASSES + pass]);
   }
-  share_outputs<COUNT>(sums, shared.tried_sums[warp]);
   SYNCHRONIZE();
-  float output = 0;
-#pragma unroll
-  for (int w = 0; w < WARPS; ++w) output += shared.tried_sums[w][place];
-  return output + net.constant;
+  return sum_of(shared.tried_sums, lane) + net.constant;
 }
 
 // The outcome that a run's witnesses and the first validation points show.
 __device__ __forceinline__ int tried(const Network &net, const TARGET_TYPE *target, const u32 *points, Shared &shared,
                                      int warp, int &start) {
-  const int lane = threadIdx.x % 32, i = number_at(lane, true);
-  static_assert(WITNESSES == 16, "they fill half of the places");
-  float value = outputs_on<2>(witness(shared.witnesses, i), net, shared, warp, i % 8 + i / 8 * 16);
-  if (__any_sync(~0u, !is_finite(value))) return DIVERGED;
-  if (__any_sync(~0u, !(witness_label(shared.witnesses, i) * value > 0))) return RUNNING;
-  for (int first = 0; first < POINTS; first += 32) {
-    const bool inside = first + lane < POINTS;
-    const Point x = point_at(points, inside ? first + lane : 0);
-    const float y = label(x, target);
-    value = outputs_on<4>(x, net, shared, warp, lane);
+  const int lane = threadIdx.x % 32;
+#pragma unroll 1
+  for (int first = -32; first < POINTS; first += 32) {
+    const bool known = first < 0, inside = known || first + lane < POINTS;
+    const Point x = known ? witness(shared.witnesses, lane % WITNESSES) : point_at(points, inside ? first + lane : 0);
+    const float y = known ? witness_label(shared.witnesses, lane % WITNESSES) : label(x, target);
+    const float value = output_on(x, net, shared, warp);
     if (__any_sync(~0u, inside && !is_finite(value))) return DIVERGED;
     const u32 wrong = __ballot_sync(~0u, inside && !(y * value > 0));
     if (!wrong) continue;
+    if (known) return RUNNING;
     SYNCHRONIZE();
     start = (start + 1) % WITNESSES;
     if (warp == 0 && lane == __ffs(wrong) - 1) replace(shared.witnesses, start, x, y);
