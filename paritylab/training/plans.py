@@ -27,7 +27,7 @@ from .engine.lanes import Program
 from .fused.coverage import NotCovered, kernel_for
 from .fused.descent import FusedDescent
 from .fused.kernels import VERSION, Kernel
-from .fused.launching import kernels_run_here
+from .fused.launching import kernels_run_here, shared_memory_here
 from .host.early_stopping import Races
 from .host.footprint import Footprint, footprint
 from .host.observer import Observer
@@ -316,8 +316,10 @@ class Plan:
         if not kernels_run_here():
             return self
         try:
-            kernel_for(self.cells[0].rule, self.cells[0].problem)
+            kernel = kernel_for(self.cells[0].rule, self.cells[0].problem)
         except NotCovered:
+            return self
+        if kernel.shared_bytes > shared_memory_here():
             return self
         return dataclasses.replace(self, cells=tuple(dataclasses.replace(each, kernel=VERSION) for each in self.cells))
 

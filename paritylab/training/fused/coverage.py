@@ -126,7 +126,7 @@ def _check_size(kernel: Kernel) -> None:
     per = -(-kernel.units // kernel.threads)
     if kernel.units > LARGEST["units"] or per * kernel.n > LARGEST["weights"]:
         raise NotCovered("its weights do not fit into registers")
-    if kernel.family == "mlp" and kernel.batch > LARGEST["batch"]:
+    if not kernel.whole and kernel.batch > LARGEST["batch"]:
         raise NotCovered(
             f"its batch is larger than {LARGEST['batch']}, which tensor cores take only for up to 64 inputs"
         )

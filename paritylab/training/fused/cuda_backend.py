@@ -14,8 +14,8 @@ from .launching import AbstractBackend
 
 LEAST_CAPABILITY = (8, 0)
 """The first generation whose tensor cores know bfloat16."""
-MAJOR, MINOR = 75, 76
-"""What the driver calls the two numbers of a compute capability."""
+MAJOR, MINOR, SHARED = 75, 76, 97
+"""What the driver calls the two numbers of a compute capability, and the shared memory that a block may ask for."""
 MOST_SHARED = 8
 """What the driver calls the shared memory that a function may ask for."""
 
@@ -37,15 +37,21 @@ def check(cuda: ctypes.CDLL, code: int) -> None:
         raise LaunchError(f"The GPU's driver answers with error {code}: {(text.value or b'unknown').decode()}.")
 
 
-def capability(ordinal: int = 0) -> tuple[int, int]:
-    """The compute capability of a GPU; no context is made for it."""
+def attributes(*asked: int, ordinal: int = 0) -> list[int]:
+    """What the driver says of a GPU; no context is made for it."""
     cuda, device, value = driver(), ctypes.c_int(), ctypes.c_int()
     check(cuda, cuda.cuDeviceGet(ctypes.byref(device), ordinal))
     numbers = []
-    for attribute in (MAJOR, MINOR):
+    for attribute in asked:
         check(cuda, cuda.cuDeviceGetAttribute(ctypes.byref(value), attribute, device))
         numbers.append(value.value)
-    return numbers[0], numbers[1]
+    return numbers
+
+
+def capability(ordinal: int = 0) -> tuple[int, int]:
+    """The compute capability of a GPU."""
+    major, minor = attributes(MAJOR, MINOR, ordinal=ordinal)
+    return major, minor
 
 
 def check_available() -> None:

@@ -26,23 +26,28 @@ WITNESSES = 16
 WEIGHTS_IN_REGISTERS = 128
 """Weights that a thread holds at the most, unless one unit has more."""
 RESIDENT_THREADS = 384
-"""Threads of a multiprocessor that are worth fewer registers, at batch 1."""
+"""Threads of a multiprocessor that are worth fewer registers, where runs are small."""
 GROUP = 32
 """Examples that tensor cores take together: the places of a word."""
 CHUNK = 2
 """Groups of a chunk, where there are more: a word says of each sum of a tile whether it is above 0."""
-MOST_WARPS = 8
-"""That share a run: with more of them each would have registers for half as many weights."""
+MOST_WARPS = 16
+"""That share a run; half as many where all of a wide network's numbers fit into the registers of so few."""
 OWN_GROUPS = 2
 """Up to so many groups every warp computes the slopes of all examples, so that warps wait for each other once a step."""
 SUMS_BYTES = 32 * 2**10
 """Of the sums of all warps that are kept at a time."""
 MOST_SHARED = 227 * 2**10
 """Bytes of shared memory that a block can ask for on the GPUs that have the most of it."""
-LARGEST_BLOCK = 1024
+LARGEST_BLOCK, MOST_SHARING = 1024, 128
+"""Threads of a block, and those that share the examples of a run."""
 WARP = 32
 EXAMPLES_OF_A_THREAD = 32
-"""Of a step, where the threads of a run share them: with fewer, adding up what they found would cost more."""
+"""Of a step, where the threads of a run share them: with fewer, adding up what they found would cost more. A quarter of
+it where a batch has four times as many, since one run's step would take long."""
+WHOLE_WEIGHTS = 96
+"""Of a network of two layers that is held whole by each thread, if its batch is large: tensor cores would take its few
+units for 16."""
 BLOCK_OPERATIONS, SHORTEST_BLOCK, LONGEST_BLOCK = 2e11, 20, 1000
 """What all runs do in a block, and the steps of a block. A run that seems to have ended waits for its end."""
 MOST_POINTS, FEW_POINTS = 2**15, 512
@@ -108,8 +113,13 @@ class Kernel:
     @property
     def layout(self) -> Layout:
         """Tensor cores from 16 examples on: fewer would leave most of their columns empty."""
-        tensor = self.family == "mlp" and self.batch >= 16 and self.n <= 64 and self.units <= 1024
+        tensor = not self.whole and self.batch >= 16 and self.n <= 64 and self.units <= 1024
         return "tiles" if tensor else "units"
+
+    @property
+    def whole(self) -> bool:
+        """Whether each thread of a run holds the network whole and takes a share of the examples."""
+        return self.family != "mlp" or (self.batch >= 16 and self.units * self.n <= WHOLE_WEIGHTS)
 
     @property
     def face(self) -> Face:
@@ -128,8 +138,9 @@ class Kernel:
         """How many threads share a run."""
         if self.layout == "tiles":
             return WARP * self.warps
-        if self.family != "mlp":  # each holds the network whole and takes a share of the examples
-            return min(WARP, 2 ** max(0, (self.batch // EXAMPLES_OF_A_THREAD).bit_length() - 1))
+        if self.whole:
+            each = EXAMPLES_OF_A_THREAD // (4 if self.batch >= 4 * EXAMPLES_OF_A_THREAD else 1)
+            return min(MOST_SHARING, 2 ** max(0, (self.batch // each).bit_length() - 1))
         most = max(1, WEIGHTS_IN_REGISTERS // self.n, -(-self.units // LARGEST_BLOCK))
         return -(-self.units // max(range(1, most + 1), key=lambda per: (self._busy(per), per)))
 
@@ -142,7 +153,8 @@ class Kernel:
     @property
     def warps(self) -> int:
         """How many warps share a run's tiles of 16 units."""
-        return min(MOST_WARPS, -(-self._tiles // 2))
+        most = MOST_WARPS // 2 if self.signed and self.n <= 32 else MOST_WARPS
+        return min(most, -(-self._tiles // 2))
 
     @property
     def _tiles(self) -> int:
@@ -244,10 +256,11 @@ class Kernel:
             "POINTS": self.points,
             "CHECKED": int(self.checked),
             "BLOCK": self.block,
-            "RESIDENT": max(1, RESIDENT_THREADS // self.block) if self.layout == "units" and self.batch == 1 else 1,
+            "RESIDENT": max(1, RESIDENT_THREADS // self.block) if self._crowded else 1,
         }
         if self.layout == "units":
-            return {**common, "THREADS": self.threads, "CROWD": int(self.points > 0 and self._staged <= CROWD_BYTES)}
+            whole = {"WHOLE": int(self.whole)}
+            return {**common, **whole, "THREADS": self.threads, "CROWD": int(self.points > 0 and self._staged <= CROWD_BYTES)}
         return {
             **common,
             "SIGNED": int(self.signed),
@@ -264,6 +277,13 @@ class Kernel:
     @property
     def _tiles_of_a_warp(self) -> int:
         return math.ceil(self._tiles / self.warps)
+
+    @property
+    def _crowded(self) -> bool:
+        """Whether more runs on a multiprocessor are worth fewer registers for each."""
+        if self.layout == "units":
+            return self.batch == 1
+        return self.signed and self.n <= 32 and self.warps <= 4
 
     @property
     def points(self) -> int:

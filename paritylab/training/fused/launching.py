@@ -11,7 +11,7 @@ from jaxtyping import UInt32
 
 from ...runtime import gpus
 from .frames import LaunchError, receive_calls
-from .kernels import Kernel, number_of
+from .kernels import MOST_SHARED, Kernel, number_of
 
 
 class AbstractBackend(abc.ABC):
@@ -52,6 +52,16 @@ def kernels_run_here() -> bool:
         warnings.warn(f"The general engine trains all runs. {error}", stacklevel=2)
         return False
     return True
+
+
+@functools.cache
+def shared_memory_here() -> int:
+    """The bytes of shared memory that a kernel may have on this machine's GPU; without one, on any."""
+    if not gpus():
+        return MOST_SHARED
+    from .cuda_backend import SHARED, attributes
+
+    return attributes(SHARED)[0]
 
 
 def prepared(kernel: Kernel, lanes: int, rounds: int, every: int) -> UInt32[np.ndarray, "2"]:

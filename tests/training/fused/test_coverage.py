@@ -61,7 +61,7 @@ NOT_COVERED = {
     "shifted inputs": (made(pl.distributions.ShiftedInputs(TASK, 0.1)), "its examples are not independent signs"),
     "an encoding": (made(pl.distributions.Encoded(TASK, "unit")), "its examples are not independent signs"),
     "few validation points": (made(validation=32), "it has no more than 32 validation points"),
-    "a large batch": (made(batch=8192), "its batch is larger than 4096"),
+    "a large batch": (made(network=pl.MLP(20), batch=2**16), "a step does not fit into shared memory"),
     "a large batch of many inputs": (made(pl.Uniform(pl.Parity(99, (0,))), batch=16), "its batch is larger than 15"),
     "a very wide network": (made(network=pl.MLP(3000), batch=1), "its weights do not fit into registers"),
 }
@@ -80,7 +80,7 @@ def test_every_activation_of_one_number_is_covered(kernels, activation):
 
 
 def test_kernels_are_for_gpus_and_can_be_turned_off(kernels, monkeypatch):
-    assert made().way == f"a fused kernel (tiles, version {VERSION})"
+    assert made().way == f"a fused kernel (units, version {VERSION})"
     assert made(batch=4).way == f"a fused kernel (units, version {VERSION})"
     assert made(fused=False).way == "the general engine, because fused kernels are off or there is no GPU for them"
     monkeypatch.setattr("paritylab.training.plans.kernels_run_here", lambda: False)

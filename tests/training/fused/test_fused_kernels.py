@@ -2,6 +2,7 @@
 
 import ctypes
 import functools
+import re
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ from paritylab.networks import Sinusoid, Zigzag, gelu
 from paritylab.training import Decay
 from paritylab.training.call import plan
 from paritylab.training.engine.lanes import data_key
+from paritylab.training.fused import kernels as sources
 from paritylab.training.fused.descent import packed, unpacked
 from paritylab.training.fused.kernels import ACTIVATIONS, _with_includes
 from paritylab.training.rules.leaves import split
@@ -35,6 +37,8 @@ RUNS = {
     "a neuron of four threads": (NOISY, pl.Neuron(Sinusoid(3)), {"batch": 130, "rate": 0.1, "steps": 20}),
     "a PolyNet of two threads": (parity(35, 3), pl.PolyNet(2), {"batch": 65, "rate": 0.01, **FEWER}),
     "a PolyNet": (BIASED, pl.PolyNet(3), {"batch": 9, "loss": "correlation", "rate": 0.01, "decay": SHRINKING}),
+    "a whole network": (NOISY, pl.MLP(2, gelu), {"batch": 40, "loss": "logistic", "decay": SHRINKING, "steps": 20}),
+    "a whole network, many threads": (parity(12, 3), pl.MLP(3, Zigzag(3)), {"batch": 520, "rate": 0.1, **FEWER}),
     "tiles of a warp": (NOISY, pl.MLP(12), {"batch": 20, "decay": [0.0, 0.05], "seeds": 2, "steps": 20}),
     "tiles of two warps": (parity(35, 3), pl.MLP(40), {"batch": 88, "loss": "logistic", **FEWER}),
     "three tiles of examples": (NOISY, pl.MLP(20, gelu), {"batch": 48, "loss": "logistic", **FEWER}),
@@ -62,6 +66,20 @@ def test_runs_are_those_of_the_general_engine(kernels, name):
     runs = fused.run()
     assert kernels.launches > before
     assert_like_the_general_engine(runs, plan(task, network, fused=False, **{**few, **options}).run(), TOLERANCE)
+
+
+@pytest.mark.parametrize(("activation", "most"), [(pl.relu, 4), (gelu, 2)])
+def test_tiles_take_passes_and_portions(kernels, monkeypatch, activation, most):
+    """As wide networks with large batches do: two warps with three tiles, two of which go together, a chunk at a time."""
+    monkeypatch.setattr(sources, "MOST_WARPS", most)
+    monkeypatch.setattr(sources, "SUMS_BYTES", 0)
+    task, options = parity(20, 3), {**few, "seeds": 2, "lanes": 2, "steps": 10, "batch": 200, "rate": 0.1}
+    network = pl.MLP(75, activation)
+    source = plan(task, network, **options).cells[0].fused_kernel.source(2, 1, 10)
+    macros = dict(re.findall(r"#define (\w+) (\w+)$", source, re.MULTILINE))
+    assert [macros[name] for name in ("WARPS", "TILES", "PAIR", "CHUNKS", "PORTION_CHUNKS")] == ["2", "3", "2", "4", "1"]
+    runs, general = plan(task, network, **options).run(), plan(task, network, fused=False, **options).run()
+    assert_like_the_general_engine(runs, general, TOLERANCE)
 
 
 @pytest.mark.parametrize("batch", [6, 16])

@@ -2,8 +2,8 @@
 //
 // A run of THREADS threads holds UNITS units, thread u those numbered u, u + THREADS, ... With at most 32 threads several
 // runs share a warp and sums over units are shuffles; with more, a run is a block and sums go through shared memory.
-// Single neurons and PolyNets are in each of their threads whole; these share the examples of a step, and take them one
-// by one (`single.cuh`).
+// Single neurons, PolyNets and networks of a few units with large batches are WHOLE in each of their threads; these share
+// the examples of a step, and take them one by one (`single.cuh`).
 
 #include "threefry.cuh"
 #include "examples.cuh"
@@ -20,7 +20,7 @@
 #define SYNCHRONIZE() __syncthreads()
 #endif
 #define WARPS (BLOCK / 32)
-#define PER (MLP ? (UNITS + THREADS - 1) / THREADS : UNITS)
+#define PER (WHOLE ? UNITS : (UNITS + THREADS - 1) / THREADS)
 #define SPAN (ITEMS >= THREADS ? 1 : THREADS / ITEMS < 10 ? THREADS / ITEMS : 10)  // steps whose words are drawn together
 #define FEW (BATCH * PER <= 8)  // examples whose sums stay in registers
 
@@ -33,12 +33,12 @@ struct Shared {
 #if CROWD
   Staged staged;
 #endif
-#if MLP
+#if !WHOLE
   u32 words[RUNS][SPAN * ITEMS + 1];
 #endif
   Witnesses witnesses[RUNS];
 #if !IN_A_WARP
-  float sums[2][BATCH][WARPS];
+  float sums[2][WHOLE ? N + UNITS : BATCH][WARPS];
 #endif
 };
 
@@ -55,7 +55,7 @@ struct Seat {
   int u;      // its number among the threads of its run
   int place;  // its run's number in the block
   int first;  // the warp's lane of its run's first thread
-  __device__ int unit(int p) const { return MLP ? u + p * THREADS : p; }
+  __device__ int unit(int p) const { return WHOLE ? p : u + p * THREADS; }
   __device__ bool holds(int p) const { return unit(p) < UNITS && u < THREADS; }
 };
 
@@ -143,8 +143,10 @@ __device__ __forceinline__ float share(const Network &net, const float (&z)[PER]
 
 template <int COUNT>
 __device__ __forceinline__ void outputs(float (&values)[COUNT], const Network &net, const Seat &seat, Shared &shared, int &turn) {
-#if MLP
+#if !WHOLE
   sum_over_run(values, seat, shared, turn);
+#endif
+#if MLP
 #pragma unroll
   for (int b = 0; b < COUNT; ++b) values[b] += net.constant;
 #endif
@@ -158,7 +160,7 @@ __device__ __forceinline__ float output_at(const Network &net, const Point &x, c
   return value[0];
 }
 
-#if MLP
+#if !WHOLE
 // One step of gradient descent; threads of a run that has halted only help the others of their warp.
 __device__ __forceinline__ void step(Network &net, const Pace &pace, const u32 *words, const TARGET_TYPE *target,
                                      float margin, bool on, const Seat &seat, Shared &shared, int &turn) {
@@ -372,14 +374,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
 
   const int first = step_count[at];
   int now = first, start = 0, turn = 0, seen = RUNNING;
-#if MLP
+#if !WHOLE
   u32 *words = shared.words[seat.place];
 #endif
   for (int round = 0; round < ROUNDS; ++round) {
     on = on && now < limit[at];
     if (!on && !IN_A_WARP) break;
     for (int i = 0; i < EVERY; ++i) {
-#if MLP
+#if !WHOLE
       const int ahead = (round * EVERY + i) % SPAN;
       if (ahead == 0) {
         SYNCHRONIZE();
