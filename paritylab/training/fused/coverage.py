@@ -20,7 +20,7 @@ from ..rules.validation import FIRST_DRAW
 from .kernels import ACTIVATIONS, LOSSES, MOST_SHARED, PLAIN, Family, Kernel
 
 LARGEST = {"weights": 160, "units": 1024, "batch": 15}
-"""Weights of a thread, units of a network, and, for networks of two layers, examples of a batch without tensor cores."""
+"""Weights of a thread, units of a network, and examples of a batch that neither tensor cores nor whole threads take."""
 
 
 class NotCovered(Exception):

@@ -34,7 +34,7 @@ CHUNK = 2
 MOST_WARPS = 16
 """That share a run; half as many where all of a wide network's numbers fit into the registers of so few."""
 OWN_GROUPS = 2
-"""Up to so many groups every warp computes the slopes of all examples, so that warps wait for each other once a step."""
+"""Up to so many groups every warp computes all slopes by itself, so that warps wait for each other once a step."""
 SUMS_BYTES = 32 * 2**10
 """Of the sums of all warps that are kept at a time."""
 MOST_SHARED = 227 * 2**10
@@ -259,8 +259,8 @@ class Kernel:
             "RESIDENT": max(1, RESIDENT_THREADS // self.block) if self._crowded else 1,
         }
         if self.layout == "units":
-            whole = {"WHOLE": int(self.whole)}
-            return {**common, **whole, "THREADS": self.threads, "CROWD": int(self.points > 0 and self._staged <= CROWD_BYTES)}
+            crowd = self.points > 0 and self._staged <= CROWD_BYTES
+            return {**common, "WHOLE": int(self.whole), "THREADS": self.threads, "CROWD": int(crowd)}
         return {
             **common,
             "SIGNED": int(self.signed),

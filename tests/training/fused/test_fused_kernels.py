@@ -70,14 +70,15 @@ def test_runs_are_those_of_the_general_engine(kernels, name):
 
 @pytest.mark.parametrize(("activation", "most"), [(pl.relu, 4), (gelu, 2)])
 def test_tiles_take_passes_and_portions(kernels, monkeypatch, activation, most):
-    """As wide networks with large batches do: two warps with three tiles, two of which go together, a chunk at a time."""
+    """As wide networks with large batches do: two warps of three tiles, two of which go together, a chunk at a time."""
     monkeypatch.setattr(sources, "MOST_WARPS", most)
     monkeypatch.setattr(sources, "SUMS_BYTES", 0)
     task, options = parity(20, 3), {**few, "seeds": 2, "lanes": 2, "steps": 10, "batch": 200, "rate": 0.1}
     network = pl.MLP(75, activation)
     source = plan(task, network, **options).cells[0].fused_kernel.source(2, 1, 10)
     macros = dict(re.findall(r"#define (\w+) (\w+)$", source, re.MULTILINE))
-    assert [macros[name] for name in ("WARPS", "TILES", "PAIR", "CHUNKS", "PORTION_CHUNKS")] == ["2", "3", "2", "4", "1"]
+    names = ("WARPS", "TILES", "PAIR", "CHUNKS", "PORTION_CHUNKS")
+    assert [macros[name] for name in names] == ["2", "3", "2", "4", "1"]
     runs, general = plan(task, network, **options).run(), plan(task, network, fused=False, **options).run()
     assert_like_the_general_engine(runs, general, TOLERANCE)
 
