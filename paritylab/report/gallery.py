@@ -25,7 +25,7 @@ from ..sweep.shards import parquet
 from ..sweep.sweep import Results
 from .page import SUMMARY, cells_of, number
 
-LARGEST = 2_000_000
+LARGEST = 3_000_000
 """Bytes of one exhibit's table."""
 LEFT_OUT = ("run", "worker")
 """Columns that no claim needs; names of runs do not compress."""

@@ -284,7 +284,8 @@ class Plan:
                 block = choose_block(rule, one, lanes, cell.every, platform)
                 unrolled = choose_unrolled(rule, one, cell.every, platform)
             else:
-                rule, lanes, unrolled = FusedDescent.by(rule, kernel), cell.lanes or kernel.lanes_of(len(self)), 1
+                lanes = cell.lanes or kernel.lanes_of(len(self), recorded=records is not None)
+                rule, unrolled = FusedDescent.by(rule, kernel), 1
                 block = kernel.rounds_of_block(min(lanes, len(self)), cell.every)
         block = 1 if records else block  # records are kept at steps that a longer block would pass over
         program = Program(rule, lanes, cell.every, cell.shared, records, cell.keep, block, unrolled)

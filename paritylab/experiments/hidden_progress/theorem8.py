@@ -12,7 +12,7 @@ of the others, which any growth resolves.
 
 The proof goes by a martingale: s is what the steps so far have added to the weights, less the population gradient's
 part. It claims that |s| <= 1/2 all the time; that therefore the weights of irrelevant coordinates stay below 3/2 (Claim
-14), and that relevant ones keep their sign and grow at a steady rate (Claim 15). Every thousandth step is recorded.
+14), and that relevant ones keep their sign and grow at a steady rate (Claim 15). Every two-thousandth step is recorded.
 For irrelevant weights s is w(t) - w(0). For relevant ones the population's part is summed by the trapezoidal rule over
 the recorded steps, which is off by about 0.001. Errors are exact.
 """
@@ -41,7 +41,7 @@ from .shared.measures import slope_of_medians
 
 CASES = ((2, 3), (3, 2))
 """k and n', small enough for the theorem's own number of steps."""
-EVERY = 1000
+EVERY = 2000
 SHARE, RECORDS, SMALL = 0.2, 400, 0.01
 """For the runs that measure the exponent: their part of T, how often they are recorded, and the error that counts."""
 

@@ -303,12 +303,13 @@ class Kernel:
         weights = self.n * self.units
         return 2**16 if weights <= 1024 else 2**14 if weights <= 8192 else 2**12
 
-    def lanes_of(self, runs: int) -> int:
+    def lanes_of(self, runs: int, recorded: bool = False) -> int:
         """The lanes of a job of so many runs: XLA's program around the kernel moves the weights of all lanes.
 
-        Jobs of one shape should share that program, so there are five sizes. What a run gives depends on none of this.
+        Jobs of one shape should share that program, so there are five sizes; where something is recorded, which costs more
+        than to compile, no lane is empty for long. What a run gives depends on none of this.
         """
-        return min(self.lanes, max(self.lanes // 16, 2 ** (runs - 1).bit_length()))
+        return min(self.lanes, max(1 if recorded else self.lanes // 16, 2 ** (runs - 1).bit_length()))
 
     def rounds_of_block(self, runs: int, every: int) -> int:
         """How many rounds of so many runs a launch takes: some milliseconds, so that the host is not felt."""
