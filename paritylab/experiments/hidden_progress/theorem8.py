@@ -12,7 +12,7 @@ of the others, which any growth resolves.
 
 The proof goes by a martingale: s is what the steps so far have added to the weights, less the population gradient's
 part. It claims that |s| <= 1/2 all the time; that therefore the weights of irrelevant coordinates stay below 3/2 (Claim
-14), and that relevant ones keep their sign and grow at a steady rate (Claim 15). Every two-thousandth step is recorded.
+14), and that relevant ones keep their sign and grow at a steady rate (Claim 15). Every 2,000th step is recorded.
 For irrelevant weights s is w(t) - w(0). For relevant ones the population's part is summed by the trapezoidal rule over
 the recorded steps, which is off by about 0.001. Errors are exact.
 """

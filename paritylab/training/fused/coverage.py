@@ -127,6 +127,4 @@ def _check_size(kernel: Kernel) -> None:
     if kernel.units > LARGEST["units"] or per * kernel.n > LARGEST["weights"]:
         raise NotCovered("its weights do not fit into registers")
     if not kernel.whole and kernel.batch > LARGEST["batch"]:
-        raise NotCovered(
-            f"its batch is larger than {LARGEST['batch']}, which tensor cores take only for up to 64 inputs"
-        )
+        raise NotCovered(f"its batch is larger than {LARGEST['batch']}, and its network too large for tensor cores")

@@ -31,6 +31,8 @@ GROUP = 32
 """Examples that tensor cores take together: the places of a word."""
 CHUNK = 2
 """Groups of a chunk, where there are more: a word says of each sum of a tile whether it is above 0."""
+MANY_INPUTS, MOST_INPUTS, MOST_UNITS = 64, 160, 1024
+"""Of networks on tensor cores. With many inputs a warp has registers for the weights of one tile of units only."""
 MOST_WARPS = 16
 """That share a run; half as many where all of a wide network's numbers fit into the registers of so few."""
 OWN_GROUPS = 2
@@ -113,8 +115,8 @@ class Kernel:
     @property
     def layout(self) -> Layout:
         """Tensor cores from 16 examples on: fewer would leave most of their columns empty."""
-        tensor = not self.whole and self.batch >= 16 and self.n <= 64 and self.units <= 1024
-        return "tiles" if tensor else "units"
+        few = self.units <= (MOST_UNITS if self.n <= MANY_INPUTS else 16 * MOST_WARPS)
+        return "tiles" if not self.whole and self.batch >= 16 and self.n <= MOST_INPUTS and few else "units"
 
     @property
     def whole(self) -> bool:
@@ -154,7 +156,7 @@ class Kernel:
     def warps(self) -> int:
         """How many warps share a run's tiles of 16 units."""
         most = MOST_WARPS // 2 if self.signed and self.n <= 32 else MOST_WARPS
-        return min(most, -(-self._tiles // 2))
+        return min(most, -(-self._tiles // (2 if self.n <= MANY_INPUTS else 1)))
 
     @property
     def _tiles(self) -> int:

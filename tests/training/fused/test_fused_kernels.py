@@ -42,6 +42,7 @@ RUNS = {
     "tiles of a warp": (NOISY, pl.MLP(12), {"batch": 20, "decay": [0.0, 0.05], "seeds": 2, "steps": 20}),
     "tiles of two warps": (parity(35, 3), pl.MLP(40), {"batch": 88, "loss": "logistic", **FEWER}),
     "three tiles of examples": (NOISY, pl.MLP(20, gelu), {"batch": 48, "loss": "logistic", **FEWER}),
+    "many inputs": (parity(75, 3), pl.MLP(20), {"batch": 20, **FEWER}),
     "chunks": (NOISY, pl.MLP(40), {"batch": 150, "decay": 0.05, **FEWER}),
     "chunks of a warp": (parity(35, 3), pl.MLP(9), {"batch": 192, "loss": "square", "rate": 0.01, **FEWER}),
 }  # fmt: skip
