@@ -308,8 +308,8 @@ class Kernel:
     def lanes_of(self, runs: int, recorded: bool = False) -> int:
         """The lanes of a job of so many runs: XLA's program around the kernel moves the weights of all lanes.
 
-        Jobs of one shape should share that program, so there are five sizes; where something is recorded, which costs more
-        than to compile, no lane is empty for long. What a run gives depends on none of this.
+        Jobs of one shape should share that program, so there are five sizes. Where something is recorded of every lane,
+        which costs more than to compile, there are no more than that. What a run gives depends on none of this.
         """
         return min(self.lanes, max(1 if recorded else self.lanes // 16, 2 ** (runs - 1).bit_length()))
 

@@ -62,7 +62,7 @@ NOT_COVERED = {
     "an encoding": (made(pl.distributions.Encoded(TASK, "unit")), "its examples are not independent signs"),
     "few validation points": (made(validation=32), "it has no more than 32 validation points"),
     "a large batch": (made(network=pl.MLP(20), batch=2**16), "a step does not fit into shared memory"),
-    "a large batch of many inputs": (made(pl.Uniform(pl.Parity(199, (0,))), batch=16), "its batch is larger than 15"),
+    "a large batch, many inputs": (made(pl.Uniform(pl.Parity(99, (0,))), network=pl.MLP(300)), "its batch is larger"),
     "a very wide network": (made(network=pl.MLP(3000), batch=1), "its weights do not fit into registers"),
 }
 
