@@ -9,6 +9,7 @@ Without decay none of the three sizes is learned within the steps of the quick s
 """
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,9 +26,12 @@ SETTINGS = {
     "quick": Settings(30, (1000, 500, 200), (0.0, 0.01, 0.1), seeds=12, steps=20_000, record_every=100),
     "paper": Settings(50, SAMPLES, DECAYS, seeds=10, steps=100_000, record_every=200, lanes=128),
 }
-GOOD_DECAY = 0.01
+GOOD_DECAY, WEAKER_DECAY = 0.01, 0.001
 MIDDLE = {30: 500, 50: 1500}
 """By n, the sample size at which the rows are compared."""
+
+
+FEW = "Unexplained: of ten seeds none did, and with ten the interval ends at 0.28."
 
 
 def claims(settings: Settings) -> Iterator[Claim]:
@@ -39,22 +43,37 @@ def claims(settings: Settings) -> Iterator[Claim]:
     )
     claim, text = (of_runs("middle", middle, GOOD_DECAY), "groks; the same quotient, median over the seeds that learn")
     grokked = lambda runs: samples.quotient(samples.learned_of(runs))
-    yield claim("groks", text, Region(low=2), grokked, null=samples.TOGETHER)
+    how: dict[str, Any] = {
+        "null": samples.TOGETHER,
+        "explanation": samples.STRONG,
+        "tested_by": ("middle/weaker-decay",),
+    }
+    yield claim("groks", text, Region(low=2), grokked, **how)
+    if WEAKER_DECAY in settings.decays:
+        weaker = of_runs("middle", middle, WEAKER_DECAY)
+        yield weaker("weaker-decay", text, Region(low=2), grokked, null=samples.TOGETHER)
     text = f"m = {small:,}: too small at every decay; the largest fraction of seeds that learn"
     learns = lambda data: max(samples.learned(at(data.runs, small, decay)) for decay in settings.decays)
-    yield Claim("small/fails", text, None, Region(high=0.25), learns, null=samples.ENOUGH)
+    yield Claim("small/fails", text, None, Region(high=0.25), learns, None, FEW, samples.ENOUGH)
     yield claim("with-decay", "learns; the fraction of seeds", Region(low=0.5), samples.learned, null=NEVER)
     claim, text = (
         of_runs("middle", middle, least),
         "fits its sample and does not learn; the fraction of seeds that learn",
     )
-    yield claim("without-decay", text, Region(high=0.25), samples.learned, null=Null("decay does not matter", 1))
+    yield claim(
+        "without-decay",
+        text,
+        Region(high=0.25),
+        samples.learned,
+        null=Null("decay does not matter", 1),
+        explanation=FEW,
+    )
     text = "the fraction of seeds that fit their sample"
     yield claim("fits-without-decay", text, Region(low=0.5), samples.fitted, null=NEVER)
     text = "the network does not even fit its sample, at any m; the largest fraction of seeds that do"
     fits = lambda data: max(samples.fitted(at(data.runs, m, most)) for m in settings.samples)
     null = Null("decay does not matter", 1)
-    yield Claim("decay-too-large", f"decay {most}: {text}", None, Region(high=0.25), fits, null=null)
+    yield Claim("decay-too-large", f"decay {most}: {text}", None, Region(high=0.25), fits, None, FEW, null)
 
 
 def of_runs(which: str, m: int, decay: float) -> Callable[..., Claim]:

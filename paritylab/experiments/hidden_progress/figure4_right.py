@@ -7,6 +7,7 @@ than n^k is enough. The settings that the paper does not print are ours (`finite
 """
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from .shared.finite_samples import BATCH, K, Samples, Settings, plan as plan, re
 from .shared.measures import median_within
 
 DECAY = 0.01
+WEAKER = "hidden-progress/fig15/middle/weaker-decay"
 PASSES = 10
 """A delay of more passes over the sample than this is held to be a long time."""
 SETTINGS = {
@@ -40,10 +42,12 @@ def claims(settings: Settings) -> Iterator[Claim]:
         text = f"learns, although m is only {m / settings.n**K:.3f} of n^k; the fraction of seeds"
         yield claim("learns", text, Region(low=0.5), samples.learned, null=NEVER)
         grokked = lambda runs: samples.quotient(samples.learned_of(runs))
-        yield claim("groks", f"groks; {later} the seeds that learn", Region(low=2), grokked, null=samples.TOGETHER)
+        how: dict[str, Any] = {"null": samples.TOGETHER, "explanation": samples.STRONG, "tested_by": (WEAKER,)}
+        yield claim("groks", f"groks; {later} the seeds that learn", Region(low=2), grokked, **how)
         text = "the steps from zero train error to zero test error, median over the seeds that learn; long is more than"
         text = f"{text} {PASSES} passes over the sample"
-        yield claim("delay", text, Region(low=PASSES * m / BATCH), delay, null=Null("both errors fall together", 0))
+        how["null"] = Null("both errors fall together", 0)
+        yield claim("delay", text, Region(low=PASSES * m / BATCH), delay, **how)
     claim = of_sample(small)
     yield claim("fits", "fits its sample; the fraction of seeds", Region(low=0.5), samples.fitted, null=NEVER)
     text = "never learns; the fraction of seeds that do"

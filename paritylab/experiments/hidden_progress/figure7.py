@@ -55,8 +55,8 @@ RELU, POWER = ("i", "ii", "iii"), ("iv", "v", "vi")
 SCATTER = (
     "25 seeds scatter as much: sets of 25 of our own come within 1.25 of all 100 in 88% of the cells, within 1.6 in "
     "96%, and rows with like activations, which share their seeds, miss together. Beyond that, in settings (iv) to "
-    "(vi) the paper's times are those of slower rates than the fastest; whether single neurons were validated on more "
-    "points, as it seems, is a question of fig7-readings."
+    "(vi) the paper's times are those of slower rates than the fastest; single neurons, which seemed nearer on more "
+    "points, have the same times on both (fig7-readings)."
 )
 GAIN = "Unexplained: there is a gain, and whether it is above 0.1 so many cells cannot tell."
 WHY = (

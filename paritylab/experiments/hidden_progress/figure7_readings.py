@@ -56,6 +56,16 @@ SETTINGS = {
 }
 
 
+CANNOT_TELL = (
+    "Unexplained: 128 points are nearer, and these cells cannot tell whether by 0.05: a few of them differ fourfold."
+)
+ALIKE = (
+    "Single neurons make no last mistakes: what is right on 128 points is right on 8,192, so that their times are the "
+    "same in both readings and tell nothing about them."
+)
+ALIKE_WITHIN = 0.1
+
+
 def cells(settings: Settings, families: Iterable[str] = FAMILIES) -> list[Cell]:
     """A random choice that is always the same."""
     soon = [cell for cell in tables_of_the_paper() if cell.t10 <= settings.longest and cell.size <= settings.largest]
@@ -112,7 +122,20 @@ def claims(settings: Settings) -> Iterator[Claim]:
         text += f"'{nearer}', as the mean over cells of the logarithm of the factor"
         chosen, both = cells(settings, families), (nearer, farther)
         distances = lambda times, chosen=chosen, both=both: paired(chosen, times, *both)
-        yield Claim(name, text, None, Region(low=0.05), distances, null=null)
+        why, tests = {"mlps": (CANNOT_TELL, ()), "neurons": (ALIKE, ("neurons/alike",))}.get(name, ("", ()))
+        yield Claim(name, text, None, Region(low=0.05), distances, None, why, null, tests)
+    text = "neurons: the two readings give the same times; the mean over cells of the logarithm of their quotient, "
+    text += "without its sign"
+    apart = {family: cells(settings, [family]) for family in FAMILIES}
+    null = Null("networks of many units", lambda times: difference(apart["mlps"], times).value)
+    measure = lambda times: difference(apart["neurons"], times)
+    yield Claim("neurons/alike", text, None, Region(high=ALIKE_WITHIN), measure, null=null)
+
+
+def difference(chosen: list[Cell], times: Times) -> Measured:
+    """How far the times of a cell on 128 points and on 8,192 are apart."""
+    both = [(times[cell.name, OURS], times[cell.name, "8,192 points"]) for cell in chosen]
+    return mean([min(abs(float(np.log(few / many))), FAR) for few, many in both])
 
 
 def distance(cell: Cell, times: Times, reading: str) -> float:
