@@ -14,7 +14,7 @@ from ...networks.polynet import PolyNetwork
 from ...targets.parity import Parity
 from ...targets.symmetric import Symmetric
 from ..rules.gradient_descent import GradientDescent, Problem, network_made_by
-from ..rules.losses import Hinge, correlation, logistic, square_loss
+from ..rules.losses import ChosenLoss, Hinge, correlation, logistic, square_loss
 from ..rules.optimizers import constant
 from ..rules.validation import FIRST_DRAW
 from .kernels import ACTIVATIONS, LOSSES, MOST_SHARED, PLAIN, Family, Kernel
@@ -103,6 +103,18 @@ def _activation(given: Any) -> tuple[int, float, bool]:
 
 
 def _loss(given: Any) -> int:
+    """Its number."""
+    if type(given) is not ChosenLoss:
+        return number_of_loss(given)
+    for each in given.losses:
+        number_of_loss(each)
+    if sum(type(each) is Hinge for each in given.losses) > 1:
+        raise NotCovered("its loss is chosen among several hinge losses")
+    return LOSSES.index("ChosenLoss")
+
+
+def number_of_loss(given: Any) -> int:
+    """That of a loss which is none of several."""
     named = {id(each): each.__name__ for each in (square_loss, logistic, correlation)}
     name = "Hinge" if type(given) is Hinge else named.get(id(given))
     if name is None:

@@ -15,11 +15,11 @@ from ...distributions.wrappers import FlippedLabels
 from ..rules.base import AbstractBlockRule
 from ..rules.gradient_descent import GradientDescent, TrainingState
 from ..rules.leaves import Leaves
-from ..rules.losses import Hinge
+from ..rules.losses import ChosenLoss, Hinge
 from ..rules.optimizers import spread
 from ..rules.outcomes import Outcome
 from ..rules.validation import SECOND_LEVEL, Validation, Witnesses, points_of_validation
-from .coverage import inputs_of
+from .coverage import inputs_of, number_of_loss
 from .frames import TARGET
 from .kernels import WITNESSES, Face, Kernel
 from .launching import prepared
@@ -104,7 +104,7 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
         return TrainingState((*arrays, *others), state.optimizer), memory, step, outcome.astype(jnp.int8), seen
 
     def _numbers(self, leaves: Leaves) -> tuple[Float[Array, " numbers"], Array, Float[Array, " up"]]:
-        """Of one run: rates, decays, margin and flips; its target; how often each coordinate is up."""
+        """Of one run: rates, decays, margin, flips and loss; its target; how often each coordinate is up."""
         problem = self.problem.fill(leaves)
         optimizer, distribution = problem.optimizer, problem.distribution
         params, _ = self._partition(tuple(jnp.zeros((), jnp.float32) for _ in range(self.network.count)))
@@ -114,9 +114,12 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
             factors = {"loss": [2 * rate for rate in rates], "decoupled": [1.0] * len(rates), "rate": rates}
             decays = jax.tree.leaves(spread(optimizer.decay, params))[: len(rates)]
             shrinks = [decay * by for decay, by in zip(decays, factors[optimizer.convention], strict=True)]
-        margin = problem.loss.margin if isinstance(problem.loss, Hinge) else 0.0
+        losses = problem.loss.losses if isinstance(problem.loss, ChosenLoss) else (problem.loss,)
+        margin = next((loss.margin for loss in losses if isinstance(loss, Hinge)), 0.0)
+        which = problem.loss.which if isinstance(problem.loss, ChosenLoss) else 0
+        loss = jnp.array([number_of_loss(each) for each in losses])[which]
         flips = distribution.probability if isinstance(distribution, FlippedLabels) else 0.0
-        numbers = jnp.stack([jnp.asarray(each, jnp.float32) for each in (*rates, *shrinks, margin, flips)])
+        numbers = jnp.stack([jnp.asarray(each, jnp.float32) for each in (*rates, *shrinks, margin, flips, loss)])
         inputs = inputs_of(distribution)
         assert inputs is not None
         target: Any = inputs.target

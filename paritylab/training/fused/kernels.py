@@ -21,7 +21,7 @@ Family = Literal["mlp", "neuron", "polynet"]
 PLAIN = ("relu", "relu6", "sigmoid", "square", "gelu")
 ACTIVATIONS = (*PLAIN, "Power", "TriangleWave", "Zigzag", "OscillatingPolynomial", "Sinusoid", "identity")
 """By their numbers in `functions.cuh`."""
-LOSSES = ("Hinge", "square_loss", "logistic", "correlation")
+LOSSES = ("Hinge", "square_loss", "logistic", "correlation", "ChosenLoss")
 WITNESSES = 16
 WEIGHTS_IN_REGISTERS = 128
 """Weights that a thread holds at the most, unless one unit has more."""
@@ -232,7 +232,7 @@ class Kernel:
         arrays, macros = len(self.arrays), self._macros(lanes, rounds, every)
         signature = ", ".join(f"{each.type}{each.name}" for each in self.parameters)
         lines = [f"#define {name} {value}" for name, value in macros.items()]
-        lines += [f"#define PARAMETERS {signature}", f"#define ARRAYS {arrays}", f"#define NUMBERS {2 * arrays + 2}"]
+        lines += [f"#define PARAMETERS {signature}", f"#define ARRAYS {arrays}", f"#define NUMBERS {2 * arrays + 3}"]
         lines.append(f"#define DEGREE(at) {'degree[at]' if self.of_degree else '0'}")
         return "\n".join(lines) + "\n" + _with_includes(f"{self.layout}.cu")
 

@@ -117,17 +117,23 @@ __device__ __forceinline__ float activation_slope(float z, int k) {
 #define SQUARE_LOSS 1
 #define LOGISTIC 2
 #define CORRELATION 3
+#define CHOSEN 4  // one of the others by a number of the run
+
+struct Objective {
+  float margin;
+  int loss;
+};
 
 // The derivative of the loss of one example by the output.
-__device__ __forceinline__ float loss_slope(float y, float output, float margin) {
-#if LOSS == HINGE
-  const float inside = margin - y * output;
-  return inside > 0 ? -y : 0;
-#elif LOSS == SQUARE_LOSS
-  return -2 * (y - output);
-#elif LOSS == LOGISTIC
-  return -y / (1 + expf(y * output));
-#else
-  return -y;
-#endif
+__device__ __forceinline__ float loss_slope(float y, float output, Objective of) {
+  switch (LOSS == CHOSEN ? of.loss : LOSS) {
+    case HINGE:
+      return of.margin - y * output > 0 ? -y : 0;
+    case SQUARE_LOSS:
+      return -2 * (y - output);
+    case LOGISTIC:
+      return -y / (1 + expf(y * output));
+    default:
+      return -y;
+  }
 }

@@ -31,7 +31,7 @@ __device__ __forceinline__ void step_of_whole(Network &net, const Numbers &own, 
 #if MLP
     output += net.constant;
 #endif
-    const float slope = loss_slope(stream.noisy(label(x, target), own.flips), output, own.margin);
+    const float slope = loss_slope(stream.noisy(label(x, target), own.flips), output, own.objective);
     float g[PER];
 #pragma unroll
     for (int p = 0; p < PER; ++p) {

@@ -266,7 +266,7 @@ __device__ __forceinline__ float sum_of(const float (&sums)[WARPS * PASSES][PLAC
 }
 
 // The slopes of the loss on the examples of one portion, and what a lane has of their sum.
-__device__ __forceinline__ float slopes(const Network &net, Shared &shared, const Laid &at, float margin, int portion,
+__device__ __forceinline__ float slopes(const Network &net, Shared &shared, const Laid &at, Objective objective, int portion,
                                         int turn, int warp) {
   const int lane = threadIdx.x % 32, first = portion * PORTION;
   float total = 0;
@@ -275,7 +275,7 @@ __device__ __forceinline__ float slopes(const Network &net, Shared &shared, cons
     float slope = 0;
     if (inside) {
       const float output = sum_of(shared.sums[turn], 32 * g + lane) + net.constant;
-      slope = loss_slope(at.labels[first + g] >> lane & 1 ? -1.0f : 1.0f, output, margin);
+      slope = loss_slope(at.labels[first + g] >> lane & 1 ? -1.0f : 1.0f, output, objective);
     }
     total += slope;
     shared.slopes[OWN_SLOPES ? warp : 0][32 * (first + g) + slot_of(lane)] = as_slope(slope);
@@ -284,7 +284,7 @@ __device__ __forceinline__ float slopes(const Network &net, Shared &shared, cons
 }
 
 // One step of gradient descent, and the layout of the next if there are words for it.
-__device__ __forceinline__ void take_step(Network &net, const Pace &pace, Shared &shared, int buffer, int turn, float margin,
+__device__ __forceinline__ void take_step(Network &net, const Pace &pace, Shared &shared, int buffer, int turn, Objective objective,
                                           int warp, const u32 *next, const TARGET_TYPE *target) {
   const int lane = threadIdx.x % 32;
   const Laid &at = shared.laid[buffer];
@@ -297,7 +297,7 @@ __device__ __forceinline__ void take_step(Network &net, const Pace &pace, Shared
     forward(net, shared, at, kept, portion, turn, warp);
     if (OWN_SLOPES && WARPS > 1 && next) lay_out(after, next, target, warp);
     SYNCHRONIZE();
-    constant_gradient += slopes(net, shared, at, margin, portion, turn, warp);
+    constant_gradient += slopes(net, shared, at, objective, portion, turn, warp);
     if (last) {
 #pragma unroll
       for (int by = 1; by < 32; by *= 2) constant_gradient += __shfl_xor_sync(~0u, constant_gradient, by);
@@ -405,7 +405,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
     const bool more = i + 1 < last;
     if (more && (i + 1) % SPAN == 0) draw(i + 1);
     const u32 *next = more ? shared.words + (i + 1) % SPAN * ITEMS : 0;
-    take_step(net, own.pace, shared, buffer, i % TURNS, own.margin, warp, next, own_target);
+    take_step(net, own.pace, shared, buffer, i % TURNS, own.objective, warp, next, own_target);
     if ((i + 1) % EVERY) continue;
     now += EVERY;
 #if CHECKED

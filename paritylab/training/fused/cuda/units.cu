@@ -163,7 +163,7 @@ __device__ __forceinline__ float output_at(const Network &net, const Point &x, c
 #if !WHOLE
 // One step of gradient descent; threads of a run that has halted only help the others of their warp.
 __device__ __forceinline__ void step(Network &net, const Pace &pace, const u32 *words, const TARGET_TYPE *target,
-                                     float margin, bool on, const Seat &seat, Shared &shared, int &turn) {
+                                     Objective objective, bool on, const Seat &seat, Shared &shared, int &turn) {
   float z[BATCH][PER], slopes[BATCH];
 #if FEW
 #pragma unroll
@@ -183,7 +183,7 @@ __device__ __forceinline__ void step(Network &net, const Pace &pace, const u32 *
 #endif
   for (int b = 0; b < BATCH; ++b) {
     const float y = flipped(label(example(words, b), target), words, b);
-    slopes[b] = loss_slope(y, slopes[b], margin) / BATCH;
+    slopes[b] = loss_slope(y, slopes[b], objective) / BATCH;
   }
 
   // Sums over the batch; then each array moves. Weights take each example in turn: no room for their gradient.
@@ -389,7 +389,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT) train(PARAMETERS) 
           words[item] = drawn(folded(data, first + round * EVERY + i + item / ITEMS), item % ITEMS, own_up, own.flips);
         SYNCHRONIZE();
       }
-      step(net, own.pace, words + ahead * ITEMS, own_target, own.margin, on, seat, shared, turn);
+      step(net, own.pace, words + ahead * ITEMS, own_target, own.objective, on, seat, shared, turn);
 #else
       step_of_whole(net, own, folded(data, now + i), own_target, own_up, on, seat, shared, turn);
 #endif
