@@ -109,6 +109,8 @@ def write_up(name: str, scale: Scale, out: Path, results: Results, jobs: list[di
 
 
 DATA = ("runs.csv", "runs.parquet")
+MOST_ROWS_OF_CSV = 300_000
+"""Two million rows are a file of 630 MB as CSV, a minute's work that nobody opens, and one of 37 MB as Parquet."""
 
 
 def account_of(
@@ -141,7 +143,7 @@ def account_of(
         "claims": claims,
         "figures": [f"{figure}.png" for figure in figures],
         "seen": {f"{name}.png": seen(figure) for name, figure in figures.items()},
-        "data": [*DATA],
+        "data": [*DATA] if len(results.arrow) <= MOST_ROWS_OF_CSV else [DATA[-1]],
         "origins": origins_of(jobs),
         "jobs": [{name: job.get(name) for name in JOB} for job in jobs],
     }
@@ -155,7 +157,10 @@ def write_account(about: Account, figures: Mapping[str, Figure], results: Result
     for name, figure in figures.items():
         save(figure, folder / name)
     table, rows = DATA
-    write_whole(folder / table, results.table().to_csv(index=False))  # without curves
+    if table in about["data"]:
+        write_whole(folder / table, results.table().to_csv(index=False))  # without curves
+    else:
+        (folder / table).unlink(missing_ok=True)
     write_whole(folder / rows, parquet(results.arrow))
     write_whole(folder / ABOUT, document(about))
 

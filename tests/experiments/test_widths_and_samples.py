@@ -196,14 +196,6 @@ def test_the_balanced_design_is_an_orthogonal_array_and_the_full_one_is_full():
     assert len(robust) * len(robust_space.ALL) == 15 * 3 * 3 * 11 * 3 * 3
 
 
-def test_the_thinned_grid_meets_every_n_and_batch_of_the_paper():
-    thinned, full = robust_space.thinned_grid(), robust_space.full_grid()
-    assert {*thinned} <= {*full} and len(thinned) == 17 * 3
-    for place in (0, 1, 2):
-        assert {each[place] for each in thinned} == {each[place] for each in full}
-    assert all(place.batch >= 16 for place in thinned if "*" in place.setting)
-
-
 def test_the_worst_combination_counts_at_its_best_rate():
     quick = robust_space.SETTINGS["quick"]
     settings = robust_space.Settings(10, quick.places[:2], quick.combinations)
