@@ -31,7 +31,7 @@ TINY = {
         "frozen_seeds": 3,
     },
     "followups/unseen": {
-        "features": 16, "field": 16, "widths": (8,), "steps": 20, "seeds": 3, "functions": ("f2",),
+        "features": 16, "field": 16, "widths": (8,), "steps": 20, "seeds": 3, "wide_seeds": 3, "functions": ("f2",),
     },
     "followups/curriculum": {
         "d": 8, "degrees": (2,), "widths": (8,), "samples": (100, 200), "window": 20, "steps": 200, "seeds": 3,

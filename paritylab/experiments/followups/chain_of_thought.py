@@ -20,8 +20,8 @@ Quick: 8,192 points; k = 8, and k = 32 for the direct model, whose curve the pap
 CoT", samples until all labelled tokens of 2,048 points are right grow slowly with k, without "exponentially". Right
 throughout with given steps and with its own are one thing (the first wrong token is the same), so that runs are
 validated on their own steps. Readings: float32 for bfloat16, no dropout, any secret positions (the paper never takes
-the last). Quick: n = 12, one layer of hidden 32, rate .003, batch 128, at most 256,000 samples, 512 points; so many
-samples bound the others' from below.
+the last). Paper scale: two layers of hidden 128, rates 3e-4 and 1e-3, batch 256. Quick: n = 12, one layer of hidden
+32, rate .003, batch 128, at most 256,000 samples, 512 points; so many samples bound the others' from below.
 """
 
 import itertools
@@ -110,7 +110,7 @@ SETTINGS = {
     ),
     "paper": Settings(
         tuple((k, tuple(MODELS), 20) for k in RATES), 100_000, 350, 700,
-        Sizes(30, (1, 2, 3, 4), (720, 4, 4), (6e-5, 8e-5, 1e-4), 512, 19_532, 4, 2048, 8),
+        Sizes(30, (1, 2, 3, 4), (128, 2, 4), (3e-4, 1e-3), 256, 6_000, 20, 1024, 4),
     ),
 }  # fmt: skip
 

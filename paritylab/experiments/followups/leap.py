@@ -60,7 +60,7 @@ class Settings:
 
 SETTINGS = {
     "quick": Settings(sizes=(10, 14, 20, 28), width=64, batch=1, rate=0.2, steps=400_000, seeds=20),
-    "paper": Settings(sizes=(16, 23, 32, 45, 64, 91), width=100, batch=1, rate=0.2, steps=20_000_000, seeds=1000),
+    "paper": Settings(sizes=(16, 23, 32, 45, 64, 91), width=100, batch=1, rate=0.2, steps=1_000_000, seeds=1000),
 }
 
 

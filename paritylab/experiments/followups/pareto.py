@@ -8,7 +8,7 @@ sqrt(s), all others are 0; dense: uniform in +-1 / sqrt(n), the default of deep-
 
 Only abstract and introduction could be read. Hinge loss, SGD of rate 0.1, batch 32, weight decay 0.01 (times the rate),
 100,000 steps, success at an error of at most 1%, (n, k) = (50, 3), widths 10 to 100,000 and samples from 100 on are
-from memory: a reading. So are s = 20 and the scales of the weights. The paper scale here ends at width 10,000 and
+from memory: a reading. So are s = 20 and the scales of the weights. The paper scale here ends at width 3,000 and
 12,800 examples. The quick scale has n = 30 and s = 10.
 
 Where we differ: a batch is drawn from the N examples with replacement, in place of shuffled epochs, which makes N an
@@ -119,7 +119,7 @@ SETTINGS = {
         n=30, k=3, nonzero=10, widths=(8, 40, 200), sizes=(300, 420, 600, 850, 1200), steps=16_000, seeds=24,
     ),
     "paper": Settings(
-        n=50, k=3, nonzero=20, widths=(10, 30, 100, 300, 1000, 3000, 10_000),
+        n=50, k=3, nonzero=20, widths=(10, 30, 100, 300, 1000, 3000),
         sizes=(100, 200, 400, 800, 1600, 3200, 6400, 12_800), steps=100_000, seeds=50,
     ),
 }  # fmt: skip
