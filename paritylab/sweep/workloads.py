@@ -132,9 +132,10 @@ class TrainingWorkload(AbstractWorkload):
     @functools.cached_property
     def raced_names(self) -> list[str]:
         """A run that was given up is a result of its race alone: its name holds all who took part in it."""
-        names, race = np.array(self.names), self.plan.race
+        race = self.plan.race
         if race is None:
             return self.names
+        names = np.array(self.names)
         against = [digest([share, *sorted(names[race == i])]) for i, share in enumerate(self.plan.shares)]
         return [f"{name}-{against[number]}" if number >= 0 else name for name, number in zip(names, race, strict=True)]
 
@@ -174,8 +175,8 @@ class TrainingWorkload(AbstractWorkload):
         return int(np.clip(in_time, lanes, 4 * lanes))
 
     def seconds(self, platform: str) -> float:
-        steps = sum(self.plan.cells[cell].steps for cell in self.plan.cell.tolist())
-        return steps * self.plan.size(platform).step_bytes / BYTES_PER_SECOND[platform]
+        steps = np.array([cell.steps for cell in self.plan.cells])[self.plan.cell].sum()
+        return float(steps) * self.plan.size(platform).step_bytes / BYTES_PER_SECOND[platform]
 
     def compile_seconds(self, platform: str) -> float:
         return COMPILE_SECONDS[platform]
