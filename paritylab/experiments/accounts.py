@@ -87,13 +87,13 @@ def loaded(path: Path, out: Path) -> Any:
     return content
 
 
-def check_inside(path: Path, folder: Path) -> None:
+def check_inside(path: Path, folder: Path, most: int = LARGEST) -> None:
     """A file of a folder is a file in it, of a size that can be read."""
     if not path.resolve().is_relative_to(folder.resolve()):
         raise ValueError(f"{path.name} leads out of the folder")
     check_regular(path)
-    if path.stat().st_size > LARGEST:
-        raise ValueError(f"{path.name} has more than {LARGEST:,} bytes")
+    if path.stat().st_size > most:
+        raise ValueError(f"{path.name} has more than {most:,} bytes")
 
 
 def checked(about: Any, folder: Path) -> Account:

@@ -25,8 +25,8 @@ from ..sweep.shards import parquet
 from ..sweep.sweep import Results
 from .page import SUMMARY, cells_of, number
 
-LARGEST = 3_000_000
-"""Bytes of one exhibit's table."""
+LARGEST, LARGEST_READ = 3_000_000, 2**31
+"""Bytes of one exhibit's table, and of the table that it is made from, with all that was recorded."""
 LEFT_OUT = ("run", "worker")
 """Columns that no claim needs; names of runs do not compress."""
 OF_EACH_RUN = ("steps", "error", "job")
@@ -84,7 +84,7 @@ def _keep(about: dict[str, Any], source: Path, place: Path) -> None:
 
 def _table(path: Path) -> pa.Table:
     try:
-        check_inside(path, path.parent)
+        check_inside(path, path.parent, LARGEST_READ)
         return pq.read_table(path)
     except (ValueError, OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]

@@ -47,8 +47,8 @@ SHARE, RECORDS, SMALL = 0.2, 400, 0.01
 
 
 SMALLEST = (
-    "Between the two smallest n' lower powers count, too, and the exponent is 3.56; over n' = 3 to 9, at paper scale, it "
-    "is 3.18."
+    "Between the two smallest n' lower powers count, too, and the exponent is 3.56; over n' = 3 to 9, at paper scale, "
+    "it is 3.18."
 )
 
 
