@@ -127,3 +127,17 @@ def test_batches_of_all_sizes_share_one_compiled_program(kernels):
     assert form(batch=1, validation=300) != shared and form(batch=1, network=pl.MLP(9)) != shared
     numbers = [tuple(made(batch=batch).ensemble.program.rule.prepared(4, 2, 10)) for batch in (1, 2)]
     assert numbers[0] != numbers[1]
+
+
+def test_jobs_that_record_have_no_lanes_without_runs(kernels):
+    """What is recorded is computed for every lane; where nothing is, jobs of all sizes share a few programs."""
+    lanes = lambda **options: made(seeds=5, **options).size("cpu").lanes
+    kernel = made().cells[0].fused_kernel
+    assert lanes() == kernel.lanes // 16 > 8 == lanes(records=[pl.FreshError(points=64)])
+
+
+def test_a_kernel_that_does_not_fit_goes_the_general_way(kernels, monkeypatch):
+    large = {"network": pl.MLP(100), "batch": 1024}
+    assert "tiles" in made(**large).way
+    monkeypatch.setattr("paritylab.training.plans.shared_memory_here", lambda: 48 * 2**10)
+    assert made(**large).way.startswith("the general engine") and "tiles" in made(network=pl.MLP(100)).way
