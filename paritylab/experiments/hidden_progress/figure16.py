@@ -143,7 +143,7 @@ def of_panel(batch: int, flip: float, seeds: int) -> Iterator[Claim]:
     name, words = name_of(batch, flip), f"batch {batch}, {flip:.0%} of labels flipped"
     text = f"{words}: the error without noise comes below {PLATEAU}; the fraction of seeds"
     below = lambda curves: fraction(np.isfinite(left(curves, name, seeds)))
-    why = {32: DROWNED, 128: ALMOST, 1024: SHORT}[batch] if flip == HARD else ""
+    why = {32: DROWNED, 128: ALMOST, 1024: SHORT}.get(batch, "") if flip == HARD else ""
     how: dict[str, Any] = {
         "explanation": why,
         "tested_by": () if why in ("", ALMOST) else (f"B128/p{HARD}/nontrivial",),

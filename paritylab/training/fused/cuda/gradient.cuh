@@ -27,7 +27,7 @@ struct Gradient {
 // Over all examples.
 __device__ __forceinline__ void find_gradient(Gradient &of, const Network &net, const Shared &shared, const Laid &at,
                                               const Kept &kept, int tile, int warp) {
-  const int column = threadIdx.x % 32 / 4, thread = threadIdx.x % 4;
+  const int thread = threadIdx.x % 4;
   const float *slopes = shared.slopes[OWN_SLOPES ? warp : 0];
   const Units units = units_of(net, shared, warp, tile);
 #if KEEP
@@ -39,7 +39,7 @@ __device__ __forceinline__ void find_gradient(Gradient &of, const Network &net, 
     u32 inputs[COLUMNS];
 #pragma unroll
     for (int c = 0; c < COLUMNS; ++c)
-      inputs[c] = at.by_coordinate[g][c / 4 * 32 + c % 4 * 4 + column / 2 + column % 2 * 16];
+      inputs[c] = at.by_coordinate[g][word_of_coordinate(c)];
 #pragma unroll
     for (int step = 0; step < EIGHTS / 2; ++step) {
       float z[1][2][4], part[2][4];

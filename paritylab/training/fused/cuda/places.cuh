@@ -57,6 +57,12 @@ __device__ __forceinline__ int place_of_column(int eight, int column) {
   return eight / 2 * 8 + eight % 2 + column / 2 * 2 + column % 2 * 16;
 }
 
+// Where a thread has its coordinate of column tile c among the words that say how a group's examples have each of them.
+__device__ __forceinline__ int word_of_coordinate(int c) {
+  const int column = threadIdx.x % 32 / 4;
+  return c / 4 * 32 + c % 4 * 4 + column / 2 + column % 2 * 16;
+}
+
 // Slopes of a group in the order in which threads take them as factors: eight for each of the four columns of threads.
 __device__ __forceinline__ int slot_of(int place) {
   const int within = place % 16;

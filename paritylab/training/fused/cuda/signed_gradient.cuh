@@ -80,7 +80,7 @@ struct Gradient {
 template <int TILE_COUNT>
 __device__ __forceinline__ void find_gradient(Gradient (&of)[TILE_COUNT], const Shared &shared, const Laid &at,
                                               const Kept &kept, int tile, int warp) {
-  const int column = threadIdx.x % 32 / 4, i = threadIdx.x % 4;
+  const int i = threadIdx.x % 4;
   const u32 *slopes = (const u32 *)shared.slopes[OWN_SLOPES ? warp : 0];
 #pragma unroll 1
   for (int chunk = 0; chunk < CHUNKS; ++chunk) {
@@ -93,7 +93,7 @@ __device__ __forceinline__ void find_gradient(Gradient (&of)[TILE_COUNT], const 
       u32 inputs[COLUMNS];
 #pragma unroll
       for (int c = 0; c < COLUMNS; ++c)
-        inputs[c] = at.by_coordinate[g][c / 4 * 32 + c % 4 * 4 + column / 2 + column % 2 * 16];
+        inputs[c] = at.by_coordinate[g][word_of_coordinate(c)];
 #pragma unroll
       for (int step = 0; step < EIGHTS / 2; ++step) {
         u32 left[TILE_COUNT][4];
