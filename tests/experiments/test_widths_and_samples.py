@@ -226,6 +226,25 @@ def test_the_worst_combination_counts_at_its_best_rate():
     }
 
 
+@pytest.mark.parametrize(("steps", "verdict"), [(robust_space.STEPS, "fails"), (3000, "inconclusive")])
+def test_a_combination_that_was_cut_short_cannot_fail(steps, verdict):
+    places = [robust_space.Place("i", 20, 64, steps), robust_space.Place("i", 20, 32, robust_space.STEPS)]
+    combinations = robust_space.ALL[:3]  # with each of the losses
+    rows = [
+        {
+            "setting": "i", "n": 20, "batch": place.batch, "k": each.k, "rate": 0.1, "seed": seed,
+            "start": robust_space.STARTS[each.start], "loss_name": robust_space.LOSS_NAMES[each.loss],
+            "outcome": "learned" if place.batch == 32 else "out_of_steps",
+            "converged_at": 100 if place.batch == 32 else None,
+        }
+        for place in places
+        for each in combinations
+        for seed in range(25)
+    ]  # fmt: skip
+    settings = robust_space.Settings(25, tuple(places), combinations)
+    assert verdicts(robust_space, settings, results_of(rows))["i"] == verdict
+
+
 def test_initialization_and_loss_compile_nothing_new():
     quick = robust_space.SETTINGS["quick"]
     plans = list(robust_space.plan(robust_space.Settings(2, quick.places[:1], quick.combinations)))
