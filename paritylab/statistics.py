@@ -151,6 +151,27 @@ def bootstrap_interval(
     return _outer([statistic(sample[rng.integers(0, rows, rows)]) for _ in range(resamples)], rows)
 
 
+def bootstrap_interval_of_several(
+    samples: Sequence[Float[np.ndarray, "..."]],
+    statistic: Callable[[Sequence[np.ndarray]], float],
+    resamples: int = 2000,
+) -> Interval:
+    """`bootstrap_interval` of a statistic of independent samples, each of which is drawn again from its own rows.
+
+    As far out as the smallest sample asks for.
+
+    >>> several = [np.arange(100.0), np.arange(40.0)]
+    >>> bootstrap_interval_of_several(several, lambda both: float(np.median(both[0]) - np.median(both[1])))
+    (18.5, 41.5)
+    """
+    rows = min(map(len, samples))
+    if rows < FEWEST:
+        return UNKNOWN
+    rng = np.random.default_rng(0)
+    again = [statistic([each[rng.integers(0, len(each), len(each))] for each in samples]) for _ in range(resamples)]
+    return _outer(again, rows)
+
+
 def _outer(values: Sequence[float], rows: int, confidence: float = 0.95) -> Interval:
     """The middle of resampled values, as much of it as Student's law asks for."""
     from scipy.stats import norm, t

@@ -1,7 +1,7 @@
 """What claims measure: values of a sample, each with its interval."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ..statistics import (
     best_quantile_interval,
     bootstrap_interval,
+    bootstrap_interval_of_several,
     mean_interval,
     median_interval,
     quantile,
@@ -94,3 +95,10 @@ def best_quantile(times: np.ndarray, q: float) -> Measured:
 def bootstrap(sample: np.ndarray, statistic: Callable[[np.ndarray], float], resamples: int = 2000) -> Measured:
     """A statistic of runs (rows), with a bootstrap interval."""
     return Measured(statistic(sample), bootstrap_interval(sample, statistic, resamples=resamples))
+
+
+def bootstrap_of_several(
+    samples: Sequence[np.ndarray], statistic: Callable[[Sequence[np.ndarray]], float], resamples: int = 2000
+) -> Measured:
+    """A statistic of independent samples, with a bootstrap of each."""
+    return Measured(statistic(samples), bootstrap_interval_of_several(samples, statistic, resamples))

@@ -58,6 +58,15 @@ def test_times_that_fall_like_random_search_fail_and_level_ones_hold():
     assert verdicts(experiment, settings, alike)["n40/tail"] != "holds"
 
 
+def test_few_runs_of_the_widest_networks_can_be_judged():
+    """At paper scale 10 runs stand beside 1,000; widths are drawn again each by itself."""
+    experiment = load("hidden-progress/fig4-left")
+    settings = experiment.SETTINGS["paper"]
+    assert {10, 25, 1000} <= {seeds for _, seeds in settings.seeds[40]}
+    level = results_of(width_rows(settings, lambda width, seed: 1000 + 10_000 * (seed % 10) // (4 * width)))
+    assert set(verdicts(experiment, settings, level).values()) == {"holds"}
+
+
 def test_figure_14_is_figure_4_for_several_n():
     experiment = load("hidden-progress/fig14")
     settings = experiment.SETTINGS["quick"]

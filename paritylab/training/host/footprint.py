@@ -15,6 +15,7 @@ from jaxtyping import PyTree
 from ...runtime import gibibytes, memory
 from ..engine.lanes import Program, Slots, data_key, empty, init_key
 from ..engine.levels import measure
+from ..rules.base import AbstractBlockRule
 from ..rules.leaves import Leaves
 
 A_PROCESS = 2**29
@@ -161,7 +162,8 @@ def footprint(
 ) -> Footprint:
     """What so many runs of a program take, each with so many rows of records; `own` are the leaves of one run.
 
-    Where `workers` of them take a small part of the memory that there is, they take less than is said.
+    A kernel that takes whole blocks writes nothing of a step to memory but the weights. Where `workers` of them take a
+    small part of the memory that there is, they take less than is said.
     """
     rule, lanes = program.rule, program.lanes
     many = lambda count, tree: jax.tree.map(
@@ -178,7 +180,9 @@ def footprint(
     of_runs = runs * (A_RUN + 3 * bytes_of(own) + kept)
     # Everything that a step computes, and as much for each validation point as for each example of a batch.
     points = getattr(rule, "validation", 0) / max(getattr(rule, "batch", 1), 1) * program.together(rule.levels - 1)
-    at_most = Footprint(held + lanes * step_bytes, points * step_bytes, log, of_runs, runs * rows * row)
+    fused = isinstance(rule, AbstractBlockRule)
+    steps = held if fused else held + lanes * step_bytes
+    at_most = Footprint(steps, points * step_bytes, log, of_runs, runs * rows * row)
     if 4 * (at_most.host + workers * at_most.worker) < memory():
         return at_most
     here = (carry.lanes.state, many(lanes, own))
@@ -190,7 +194,7 @@ def footprint(
     )
     validation = lambda state, own, known: measure(program, state, known, own, common, rule.levels - 1)
     return at_most._replace(
-        steps=held + peak_of(jax.vmap(step), *here, keys),
+        steps=held if fused else held + peak_of(jax.vmap(step), *here, keys),
         validation=peak_of(validation, *some),
         records=log + (_peak_of_records(program, *here, common) if program.records else 0),
     )

@@ -141,3 +141,11 @@ def test_a_kernel_that_does_not_fit_goes_the_general_way(kernels, monkeypatch):
     assert "tiles" in made(**large).way
     monkeypatch.setattr("paritylab.training.plans.shared_memory_here", lambda: 48 * 2**10)
     assert made(**large).way.startswith("the general engine") and "tiles" in made(network=pl.MLP(100)).way
+
+
+def test_a_kernel_writes_nothing_of_a_step_but_weights(kernels):
+    """The general engine's step would be 70 times as large, and refused."""
+    task = pl.Uniform(pl.Parity(30, (0, 1, 2)))
+    of = lambda **way: pl.plan(task, pl.MLP(1000), batch=1024, seeds=2700, validation=128, **way)
+    fused, general = of().footprint("cpu"), of(fused=False, lanes=2700).footprint("cpu")
+    assert fused.steps < general.steps / 10 and fused.runs == general.runs

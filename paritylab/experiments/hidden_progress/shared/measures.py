@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ....statistics import quantile
 from ...base import Measured
-from ...measures import UNKNOWN, bootstrap, median
+from ...measures import UNKNOWN, bootstrap, bootstrap_of_several, median
 
 
 def median_within(values: ArrayLike, largest: float = math.inf) -> Measured:
@@ -43,7 +43,7 @@ def slope_of_medians(x: ArrayLike, samples: Sequence[np.ndarray], resamples: int
     >>> slope_of_medians([0, 1], [np.zeros(9), np.full(9, 2.0)]).value
     2.0
     """
-    if min(map(len, samples)) < 2:
+    if not all(map(len, samples)):
         return UNKNOWN
     places = np.asarray(x, float) - np.mean(np.asarray(x, float))
 
@@ -51,9 +51,7 @@ def slope_of_medians(x: ArrayLike, samples: Sequence[np.ndarray], resamples: int
         medians = np.array([np.median(each) for each in drawn])
         return float(places @ medians / (places @ places)) if np.isfinite(medians).all() else math.inf
 
-    rng = np.random.default_rng(0)
-    again = [slope([rng.choice(each, len(each)) for each in samples]) for _ in range(resamples)]
-    return Measured(slope(samples), (quantile(np.array(again), 0.025), quantile(np.array(again), 0.975)))
+    return bootstrap_of_several(samples, slope, resamples)
 
 
 def less(first: Measured, second: Measured) -> Measured:
