@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 
 Interval = tuple[float, float]
 
@@ -133,7 +133,7 @@ UNKNOWN: Interval = (-math.inf, math.inf)
 
 
 def bootstrap_interval(
-    sample: Float[np.ndarray, "runs *more"], statistic: Callable[[np.ndarray], float], resamples: int = 2000
+    sample: Shaped[np.ndarray, "runs *more"], statistic: Callable[[np.ndarray], float], resamples: int = 2000
 ) -> Interval:
     """The bootstrap interval of a statistic that no single row decides: rows are drawn again, with replacement.
 

@@ -137,6 +137,25 @@ EIGHT_THOUSAND = (
     "n is large: the exponent of the easier degree comes out too large. On 128 points, as the paper validated its "
     "larger probes, the exponents grow with k; those of width 100 do so on both."
 )
+WIDE_POWERS = (
+    "Unexplained: with 1,000 units z^k the slopes of k = 2, 3 and 4 are 1.9, 1.9 and 1.7 between n = 10 and 30, that "
+    "of k = 5 is 2.4; at n = 10 the times are shorter than with 100 units, at n = 40 they are not. On 8,192 points it "
+    "is much the same, so the last mistakes are not the reason."
+)
+FLAT = (
+    "Unexplained: at k = 2 the times of these few-unit networks grow by a quarter to a third from n = 10 to 40, like "
+    "n^0.16 to n^0.26; the least exponent that is accepted, 0.1 k, was chosen before."
+)
+CLOSE = "Unexplained: the exponents of neighbouring degrees differ by about as little as is asked for."
+WHY: dict[str, tuple[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("viii/k2/exponent", "xiv/k2/exponent", "xv/k2/exponent"), (FLAT, ())),
+    **dict.fromkeys(("v/k3/steeper", "xv/k3/steeper"), (CLOSE, ())),
+    **dict.fromkeys((f"vi/k{k}/steeper" for k in (3, 4)), (WIDE_POWERS, ())),
+    **dict.fromkeys((f"8192/vi/{name}" for name in ("k2/exponent", "k3/steeper", "k4/steeper")), (WIDE_POWERS, ())),
+    "8192/iii/k3/steeper": (EIGHT_THOUSAND, ("iii/k3/steeper", "iii/k3/validation")),
+}
+"""By claim: our explanation, and what tests it."""
+NOT_THE_POINTS = {"iii": "Unexplained: at k = 4 both numbers of points give much the same growth.", "vi": WIDE_POWERS}
 
 
 def words_of(curves: Curves) -> str:
@@ -155,7 +174,7 @@ def claims(settings: Settings) -> Iterator[Claim]:
     """For every configuration: a power of n, steeper for larger k; steeper for larger n; and the printed rate."""
     for curves in settings.smaller:
         judged = [k for k in settings.judged if k in curves.degrees]
-        yield from power_claims(curves, judged, f"{curves.name}/", words_of(curves))
+        yield from power_claims(curves, judged, f"{curves.name}/", words_of(curves), WHY)
     for curves in settings.readings:
         yield from of_reading(settings, curves)
     for curves in (*settings.larger, *settings.rates):
@@ -178,18 +197,16 @@ def of_reading(settings: Settings, curves: Curves) -> Iterator[Claim]:
     """On 8,192 points; and what the number of points does to the growth of the exponent."""
     prefix, name = f"{curves.name}/", curves.setting
     judged = [k for k in settings.judged if k in curves.degrees]
-    tests = {k: (f"{name}/k{k}/steeper", f"{name}/k{k}/validation") for k in judged[1:]}
-    explained = {f"{prefix}k{k}/steeper": (EIGHT_THOUSAND, tests[k]) for k in judged[1:]} if name in WIDE else {}
     words = f"{words_of(curves)}, validated on {READING:,} points"
-    yield from power_claims(curves, judged, prefix, words, explained)
+    yield from power_claims(curves, judged, prefix, words, WHY)
     if name in WIDE:
         own = next(each for each in settings.smaller if each.name == name)
         for k in judged[1:]:
             text = f"{words_of(curves)}: the growth of the exponent from k = {k - 1} to {k} on 128 points less that on "
             text += f"{READING:,}"
             region, null = Region(low=LEAST_EXPONENT), Null("points do not matter", 0)
-            measure = partial(difference_of_growth, own, curves, k)
-            yield Claim(f"{name}/k{k}/validation", text, None, region, measure, null=null)
+            measure, why = partial(difference_of_growth, own, curves, k), NOT_THE_POINTS[name]
+            yield Claim(f"{name}/k{k}/validation", text, None, region, measure, explanation=why, null=null)
 
 
 def of_larger(curves: Curves) -> Iterator[Claim]:
@@ -246,7 +263,8 @@ def plot(settings: Settings, data: Medians) -> Figures:
         axis.xaxis.set_tick_params(labelbottom=True)
     for row in axes:
         row[0].set_ylabel("median time (steps)")
-    counts = ", ".join(f"{seeds:,}" for seeds in sorted({curves.seeds for curves in settings.curves}))
+    fewest, most_runs = (end(curves.seeds for curves in settings.curves) for end in (min, max))
+    counts = f"{fewest:,} to {most_runs:,}" if fewest < most_runs else f"{fewest:,}"
     most = max(settings.smaller, key=lambda curves: len(curves.degrees)).name
     handles, labels = axes.flat[list(TITLES).index(most)].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncol=len(labels))

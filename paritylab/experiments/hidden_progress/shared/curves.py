@@ -106,11 +106,15 @@ def of_learning(panel: str, words: str, text: str = "learns; the fraction of see
     return Claim(f"{panel}/learns", f"{words}: {text}", None, Region(low=least), learned(panel), null=NEVER)
 
 
+SHORT = "Unexplained: the plateau takes about half of the time, and so many seeds do not tell whether more or less."
+
+
 def of_plateau(panel: str, words: str, flat: bool = True) -> Claim:
     """The plateau of a panel is longer than its drop, or there is none."""
     text = f"{'the plateau is longer than the drop' if flat else 'there is no plateau'}; the median over seeds of"
     region, null = (Region(low=0.5), STRAIGHT) if flat else (Region(high=0.5), STEP)
-    return Claim(f"{panel}/plateau", f"{words}: {text} {TIME_ON_PLATEAU}", None, region, plateau(panel), null=null)
+    statement, measure = f"{words}: {text} {TIME_ON_PLATEAU}", plateau(panel)
+    return Claim(f"{panel}/plateau", statement, None, region, measure, explanation=SHORT, null=null)
 
 
 def draw_curves(axis: Axes, curves: pd.DataFrame, error: str = "fresh_error") -> None:

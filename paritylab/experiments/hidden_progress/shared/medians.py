@@ -151,8 +151,10 @@ def power_claims(
     for k in degrees:
         text = f"k = {k}: the time is n to the Theta(k), and below exhaustive search's; the exponent of the medians"
         name, statement = f"{prefix}k{k}/exponent", f"{words}, {text}" if words else text
+        why, by = explained.get(name, ("", ()))
         region, null = Region(LEAST_EXPONENT * k, search_exponent(k)), Null("a time that does not depend on n", 0)
-        yield Claim(name, statement, None, region, partial(exponent_of, curves, k), null=null)
+        measure = partial(exponent_of, curves, k)
+        yield Claim(name, statement, None, region, measure, null=null, explanation=why, tested_by=by)
     for k in degrees[1:]:
         text = f"the exponent grows with k; that of k = {k} less that of k = {k - 1}"
         name, statement = f"{prefix}k{k}/steeper", f"{words}: {text}" if words else text
