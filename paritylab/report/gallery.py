@@ -18,7 +18,7 @@ from ..documents import document, make_folder, write_whole
 from ..experiments.accounts import ABOUT, check_inside, checked, found_in, loaded, place_of, sift
 from ..experiments.base import judge, load, read, value_without
 from ..experiments.reproduce import words_of
-from ..experiments.status import COLUMNS as STATUS, columns, status
+from ..experiments.status import COLUMNS as STATUS, Status, columns, status
 from ..experiments.verdicts import recorded
 from ..registry import PAPERS
 from ..sweep.shards import parquet
@@ -146,20 +146,41 @@ def _exhibit(about: dict[str, Any]) -> str:
 
 def _page(abouts: list[dict[str, Any]]) -> str:
     papers = "\n".join(f"- {short}: {title}" for short, title in PAPERS.items())
-    rows = [columns(each) for each in status()]
-    lines = "\n".join(f"| {' | '.join(map(_cell, row.values()))} |" for row in rows)
     return (
         "# Gallery\n\nExperiments at the papers' own size. Each has its table beside it "
         "(`runs.parquet`), from which a test judges its claims again. "
         f"Here are {len(abouts)} experiments with {_tally(abouts)}.\n\n"
-        f"{papers}\n\n## Contents\n\n{_contents(abouts)}\n\n"
+        f"{papers}\n\n{_what_was_run(status())}\n## Contents\n\n{_contents(abouts)}\n\n"
         + "\n".join(map(_exhibit, abouts))
-        + "\n## What was run at which scale\n\n"
+    )
+
+
+def _what_was_run(found: list[Status]) -> str:
+    """Each experiment with its size and what came of it, and what each paper took."""
+    lines = "\n".join(f"| {' | '.join(map(_cell, columns(each).values()))} |" for each in found)
+    return (
+        "## What was run at which scale\n\n"
         "As `paritylab list --status` prints it: the larger scale of the two at which each experiment was run, what "
         "came of its claims there (hold, fail, open), and what that scale cuts against the paper. Seconds of work are "
         "those of all workers together, several of which share a GPU.\n\n"
-        f"| {' | '.join(STATUS)} |\n|{'---|' * len(STATUS)}\n{lines}\n"
+        f"| {' | '.join(STATUS)} |\n|{'---|' * len(STATUS)}\n{lines}\n\n"
+        "What all experiments at paper scale took together, by paper. Figures 7 and 8 of hidden-progress are the same "
+        "runs, counted twice. Its authors report 1,500 CPU hours and 200 GPU hours.\n\n"
+        f"| paper | at paper scale | steps | {' | '.join(f'hours of work, {kind}' for kind in KINDS_OF_DEVICE)} |\n"
+        f"|{'---|' * (3 + len(KINDS_OF_DEVICE))}\n" + "".join(_sums(paper, found) for paper in PAPERS)
     )
+
+
+KINDS_OF_DEVICE = ("one H200", "cores")
+
+
+def _sums(paper: str, found: list[Status]) -> str:
+    """A row of the second table: experiments that were run at paper scale, of how many, and their hours."""
+    own = [each for each in found if each.experiment.startswith(f"{paper}/")]
+    ran = [each.ran for each in own if each.ran is not None and each.ran.scale == "paper"]
+    hours = [sum(each.seconds for each in ran if ("H200" in each.device) == gpu) / 3600 for gpu in (True, False)]
+    steps = sum(each.steps for each in ran)
+    return f"| {paper} | {len(ran)} of {len(own)} | {steps:,} | {hours[0]:.1f} | {hours[1]:.1f} |\n"
 
 
 def _tally(abouts: list[dict[str, Any]]) -> str:

@@ -101,7 +101,8 @@ class LocalPool(Executor):
         self.platform = self.places[0].platform
         self._threads = ThreadPoolExecutor(len(self.places))
         self._keeper = Keeper()
-        self._members = [_Member(place, self._keeper) for place in self.places]
+        share = 1 if self.platform == "cpu" else max(1, len(cores()) // len(self.places))
+        self._members = [_Member(place, share, self._keeper) for place in self.places]
         self._idle, self._lock = [*self._members], threading.Lock()
 
     @property
@@ -161,8 +162,8 @@ class LocalPool(Executor):
 class _Member:
     """One worker process, started when it is first needed."""
 
-    def __init__(self, place: Place, keeper: Keeper):
-        self.place, self._keeper = place, keeper
+    def __init__(self, place: Place, share: int, keeper: Keeper):
+        self.place, self._share, self._keeper = place, share, keeper
         self._process: Any = None
         self._line: Connection | None = None
         self._ended = False
@@ -210,8 +211,9 @@ class _Member:
             raise WorkerLost("The pool was shut down.")
         self.had = frozenset()  # the last process may have ended while it was idle
         context = multiprocessing.get_context("spawn")
-        if self.place.platform == "cpu":  # one core each; the libraries count cores when they are loaded
-            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        # Its share of the cores, which the libraries count for themselves when they are loaded: six workers of a GPU
+        # with 16 threads each for the products of a call kept each other, and the GPU, waiting.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", str(self._share))
         self._line, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, self.place), name=WORKER, daemon=True)
         try:

@@ -29,6 +29,8 @@ COMPILER_OPTIONS: dict[str, dict[str, bool | int]] = {
     "cpu": {"xla_cpu_multi_thread_eigen": False},
     "gpu": {"xla_gpu_gemm_rewrite_size_threshold": 1000},  # entries of both factors
 }
+AROUND_KERNELS: dict[str, dict[str, bool | int]] = {"gpu": {"xla_gpu_autotune_level": 0}}
+"""Where a kernel takes the steps, to try all ways of the products of a validation takes longer than they do."""
 
 
 def advance(
@@ -219,11 +221,12 @@ def _record(program: Program, carry: Carry, slots: Slots, due: Bool[Array, " lan
 
 
 @functools.cache
-def compiled_advance(platform: str) -> Callable[..., tuple[Carry, Int[Array, ""]]]:
-    """`advance`, compiled once per program.
+def compiled_advance(platform: str, fused: bool = False) -> Callable[..., tuple[Carry, Int[Array, ""]]]:
+    """`advance`, compiled once per program; `fused` where kernels take the steps.
 
     On a CPU each worker's program runs on one core and the workers share the cores: tiny matrices
     gain nothing from threads inside an operation. On a GPU the products of tiny matrices are left to
     the compiler, which is faster there than a call of the library for them.
     """
-    return jax.jit(advance, static_argnums=0, donate_argnums=1, compiler_options=COMPILER_OPTIONS.get(platform))
+    options = COMPILER_OPTIONS.get(platform, {}) | (AROUND_KERNELS.get(platform, {}) if fused else {})
+    return jax.jit(advance, static_argnums=0, donate_argnums=1, compiler_options=options or None)

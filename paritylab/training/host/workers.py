@@ -235,7 +235,7 @@ class _Worker:
             kernel,
             rounds,
         )
-        self.advance = compiled_advance(device.platform)
+        self.advance = compiled_advance(device.platform, fused=kernel is not None)
         self.rounds = 2
         self.sent = jax.device_put(self.slots, device)
         """The slots as the device knows them."""
