@@ -29,9 +29,9 @@ from .fused.descent import FusedDescent
 from .fused.kernels import VERSION, Kernel
 from .fused.launching import kernels_run_here, shared_memory_here
 from .host.early_stopping import Races
-from .host.footprint import Footprint, footprint
+from .host.footprint import Footprint, bytes_of_a_record, footprint
 from .host.observer import Observer
-from .host.sizing import bytes_of_a_step, choose_block, choose_lanes, choose_unrolled
+from .host.sizing import bytes_of_a_step, choose_block, choose_lanes, choose_recorded, choose_unrolled, lanes_of_job
 from .host.workers import Collected, Ensemble, work_through
 from .rules.criteria import AbstractCriterion
 from .rules.gradient_descent import GradientDescent, Problem
@@ -280,7 +280,7 @@ class Plan:
         with precision(cell.float64):
             step_bytes = bytes_of_a_step(rule, one)
             if kernel is None:
-                lanes = cell.lanes or choose_lanes(rule, one, platform)
+                lanes = cell.lanes or lanes_of_job(choose_lanes(rule, one, platform), len(self), platform)
                 block = choose_block(rule, one, lanes, cell.every, platform)
                 unrolled = choose_unrolled(rule, one, cell.every, platform)
             else:
@@ -289,6 +289,10 @@ class Plan:
                 block = kernel.rounds_of_block(min(lanes, len(self)), cell.every)
         block = 1 if records else block  # records are kept at steps that a longer block would pass over
         program = Program(rule, lanes, cell.every, cell.shared, records, cell.keep, block, unrolled)
+        if records and platform != "cpu":
+            with precision(cell.float64):
+                recorded = choose_recorded(bytes_of_a_record(program, own, common), lanes, platform)
+            program = dataclasses.replace(program, recorded=recorded)
         return Size(lanes, step_bytes, program, own, common)
 
     def footprint(self, platform: str, runs: int | None = None) -> Footprint:

@@ -32,6 +32,8 @@ class Program:
     """How many rounds go by before lanes are validated, filled and recorded."""
     unrolled: int = 1
     """How many steps are written out one after the other inside the loop over steps."""
+    recorded: int | None = None
+    """How many lanes are recorded at a time; all of them if that is not given."""
 
     @property
     def form(self) -> "Program":

@@ -207,9 +207,11 @@ def _record(program: Program, carry: Carry, slots: Slots, due: Bool[Array, " lan
 
     def append(log: Log) -> Log:
         slot = lanes.slot
-        values = jax.vmap(one)(
-            lanes.state, lanes.step, slots.init_seed[slot], slots.data_seed[slot], take(slots.own, slot)
-        )
+        given = (lanes.state, lanes.step, slots.init_seed[slot], slots.data_seed[slot], take(slots.own, slot))
+        if program.recorded is None:
+            values = jax.vmap(one)(*given)
+        else:
+            values = jax.lax.map(lambda each: one(*each), given, batch_size=program.recorded)
         return Log(
             log.rows + 1,
             log.slot.at[log.rows].set(jnp.where(due, slot, program.slots)),

@@ -182,7 +182,8 @@ def footprint(
     points = getattr(rule, "validation", 0) / max(getattr(rule, "batch", 1), 1) * program.together(rule.levels - 1)
     fused = isinstance(rule, AbstractBlockRule)
     steps = held if fused else held + lanes * step_bytes
-    at_most = Footprint(steps, points * step_bytes, log, of_runs, runs * rows * row)
+    recording = 0 if program.recorded is None else program.recorded * bytes_of_a_record(program, own, common)
+    at_most = Footprint(steps, points * step_bytes, log + recording, of_runs, runs * rows * row)
     if 4 * (at_most.host + workers * at_most.worker) < memory():
         return at_most
     here = (carry.lanes.state, many(lanes, own))
@@ -196,13 +197,21 @@ def footprint(
     return at_most._replace(
         steps=held if fused else held + peak_of(jax.vmap(step), *here, keys),
         validation=peak_of(validation, *some),
-        records=log + (_peak_of_records(program, *here, common) if program.records else 0),
+        records=log + (recording or _peak_of_records(program, *here, common)),
     )
+
+
+def bytes_of_a_record(program: Program, own: Leaves, common: Leaves) -> int:
+    """What the records of one lane take on the way to what is kept; `own` are the leaves of one run."""
+    start = lambda own: program.rule.init(init_key(jnp.uint32(0)), program.whole(own, common))
+    alone = lambda tree: jax.tree.map(lambda leaf: jax.ShapeDtypeStruct((1, *leaf.shape), leaf.dtype), tree)
+    return _peak_of_records(program, alone(jax.eval_shape(start, own)), alone(own), common)
 
 
 def _peak_of_records(program: Program, states: PyTree, own: Leaves, common: Leaves) -> int:
     plan, rule = program.records, program.rule
-    assert plan is not None
+    if plan is None:
+        return 0
 
     def one(state: PyTree, own: Leaves) -> PyTree:
         key = init_key(jnp.uint32(0)), data_key(jnp.uint32(0))

@@ -15,6 +15,8 @@ LANES = {"cpu": (8, 128, 2**23), "gpu": (1, 16384, 2**33)}
 """The least and the most lanes, and the bytes that they may take together."""
 LARGE_STEP = 2**28
 """A step of one run that writes more bytes fills a core by itself."""
+RECORD_BYTES = 2**32
+"""What the records of all lanes may take together on the way to what is kept, on a GPU."""
 BLOCK_BYTES = 10 * 2**32
 """What the steps of a block may write."""
 SMALL_STEP, UNROLLED = 2**17, 10
@@ -27,15 +29,33 @@ def choose_lanes(rule: AbstractRule, one: Leaves, platform: str) -> int:
     On a CPU that is from 8 to 128, so that what a step touches stays in cache; on a GPU it is what
     fills the chip. The number depends on nothing but the rule, the shapes of the leaves (those of
     `one` run are given) and the kind of device, as the bits of a result do: not on the memory of a machine,
-    which decides how many workers there are (see `footprint.py`). So a run that trains alone
-    pays for all lanes of its program: little on a CPU, but on a GPU, where runs are few and large, it
-    is worth naming fewer.
+    which decides how many workers there are (see `footprint.py`). So a run that trains alone on a CPU
+    pays for all lanes of its program, which is little.
     """
     need = bytes_of_a_step(rule, one)
     least, most, budget = LANES.get(platform, LANES["gpu"])
     if need > LARGE_STEP:
         least = 1
     return int(np.clip(2 ** int(math.log2(max(1, budget / need))), least, most))
+
+
+def lanes_of_job(most: int, runs: int, platform: str) -> int:
+    """Where a chip has thousands of lanes, a job has no more than a power of two that holds its runs.
+
+    >>> lanes_of_job(16384, 5, "gpu"), lanes_of_job(64, 100, "gpu"), lanes_of_job(128, 5, "cpu")
+    (8, 64, 128)
+    """
+    return most if platform == "cpu" else min(most, 2 ** (runs - 1).bit_length())
+
+
+def choose_recorded(one: int, lanes: int, platform: str) -> int | None:
+    """How many lanes are recorded at a time, where the records of one take so many bytes; None for all.
+
+    >>> choose_recorded(2**29, 64, "gpu"), choose_recorded(2**20, 64, "gpu")
+    (8, None)
+    """
+    few = 2 ** int(math.log2(max(1, RECORD_BYTES / max(one, 1))))
+    return None if platform == "cpu" or few >= lanes else few
 
 
 def choose_block(rule: AbstractRule, one: Leaves, lanes: int, every: int, platform: str) -> int:

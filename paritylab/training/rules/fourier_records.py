@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -23,6 +24,8 @@ from .records import RECORD_STREAM, AbstractRecord, Snapshot
 LARGEST_CUBE = 12
 """Up to this n coefficients are exact."""
 POINT_STREAM = 1
+AT_ONCE, PART = 2**13, 2**11
+"""So many points are taken together; if there are more, in such parts."""
 
 
 class OutputFourier(AbstractRecord):
@@ -37,7 +40,7 @@ class OutputFourier(AbstractRecord):
 
     def __call__(self, snapshot: Snapshot) -> Array:
         x, characters = _points(snapshot, self.subsets, self.points)
-        return characters @ outputs(snapshot.network, x) / len(x)
+        return characters @ _outputs(snapshot.network, x) / len(x)
 
 
 class NeuronFourier(AbstractRecord):
@@ -95,6 +98,14 @@ class SupportFourier(AbstractRecord):
         (places,) = jnp.nonzero(target.mask, size=self.degree)
         found = _characters(signs[:, places], self.subsets) @ outputs(snapshot.network, x) / len(x)
         return jnp.where(jnp.sum(target.mask) == self.degree, found, jnp.nan)
+
+
+def _outputs(network: Any, x: Float[Array, "points n"]) -> Float[Array, " points"]:
+    """What the network gives, at so many points a part at a time: units times points are more than the weights."""
+    if (count := len(x)) <= AT_ONCE:
+        return outputs(network, x)
+    parts = jnp.pad(x, ((0, -count % PART), (0, 0))).reshape(-1, PART, x.shape[1])
+    return jax.lax.map(lambda part: outputs(network, part), parts).reshape(-1)[:count]
 
 
 def hidden_units(network: Any, x: Float[Array, "points n"]) -> Float[Array, "units points"]:

@@ -73,3 +73,35 @@ def test_blocks_are_for_gpus_and_short():
     assert choose_block(rule, one, 128, 10, "cpu") == choose_block(rule, one, 2**20, 1000, "gpu") == 1
     assert choose_block(rule, one, 128, 10, "gpu") == 24 and choose_block(rule, one, 2**20, 10, "gpu") == 2
     assert choose_unrolled(rule, one, 10, "cpu") == 1 and choose_unrolled(rule, one, 500, "gpu") == 10
+
+
+def test_a_job_of_few_runs_has_few_lanes_on_a_gpu_alone():
+    """Of 16,384 lanes five runs would leave all but five idle, and pay for them."""
+    lanes = lambda platform, seeds: plan(TASK, pl.MLP(60), seeds=seeds, batch=8, steps=20).size(platform).lanes
+    assert [lanes("gpu", seeds) for seeds in (1, 5, 1000, 10**5)] == [1, 8, 1024, 16384]
+    assert lanes("cpu", 5) == lanes("cpu", 10**5)
+    assert plan(TASK, pl.MLP(60), seeds=5, lanes=32).size("gpu").lanes == 32
+
+
+def test_records_of_a_few_lanes_at_a_time_are_those_of_all():
+    records = [pl.FreshError(points=64), pl.training.Parameters()]
+    made = plan(TASK, pl.MLP(10), seeds=11, batch=8, rate=0.3, steps=60, records=records, lanes=8)
+    whole, size = made.run(), made.size("cpu")
+    made._sizes["cpu"] = size._replace(program=dataclasses.replace(size.program, recorded=4))
+    few = dataclasses.replace(made)
+    few._sizes["cpu"] = made._sizes["cpu"]
+    assert few.ensemble.program.recorded == 4
+    parts, together = few.run().curves(), whole.curves()
+    assert (parts[["run", "step"]] == together[["run", "step"]]).all(axis=None) and len(parts) > 11 * 5
+    np.testing.assert_array_equal(parts.fresh_error, together.fresh_error)
+    for some, all_ in zip(parts.parameters, together.parameters, strict=True):
+        np.testing.assert_allclose(some, all_, atol=1e-6)
+
+
+def test_records_that_take_much_are_made_of_few_lanes_at_a_time_on_a_gpu():
+    """512 subnetworks of 10,000 units on 8,192 points would be 160 GiB."""
+    made = lambda points: plan(TASK, pl.MLP(10_000), seeds=512, records=[pl.FreshError(points)], lanes=512)
+    few, all_ = made(8192), made(16)
+    assert few.size("gpu").program.recorded < 512 and all_.size("gpu").program.recorded is None
+    assert few.footprint("gpu").records < 2**33 < 512 * 8192 * 10_000 * 4
+    assert few.size("cpu").program.recorded is None

@@ -53,6 +53,14 @@ def test_what_is_sampled_is_near_the_exact_value(monkeypatch):
     assert np.abs(sampled - exact).max() > 0
 
 
+def test_many_points_are_taken_in_parts(monkeypatch):
+    seen = snapshot(pl.Uniform(pl.Parity(14, (0, 2))), pl.MLP(3))
+    together = OutputFourier(SUBSETS, 1000)(seen)
+    monkeypatch.setattr(fourier_records, "AT_ONCE", 999)
+    monkeypatch.setattr(fourier_records, "PART", 64)
+    np.testing.assert_allclose(OutputFourier(SUBSETS, 1000)(seen), together, atol=1e-6)
+
+
 def test_subsets_of_a_support_are_followed_where_it_lies():
     """Also below labels that are flipped, in bits, and in a mixture; a parity of another degree has no such subsets."""
     target = pl.Parity(6, (1, 3, 4))
