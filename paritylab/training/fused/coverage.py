@@ -12,6 +12,7 @@ from ...networks import activations as functions
 from ...networks.mlp import FeedForward, Layer, OneNeuron
 from ...networks.polynet import PolyNetwork
 from ...targets.parity import Parity
+from ...targets.polynomials import PolynomialSign
 from ...targets.symmetric import Symmetric
 from ..rules.gradient_descent import GradientDescent, Problem, network_made_by
 from ..rules.losses import ChosenLoss, Hinge, correlation, logistic, square_loss
@@ -19,8 +20,9 @@ from ..rules.optimizers import constant
 from ..rules.validation import FIRST_DRAW
 from .kernels import ACTIVATIONS, LOSSES, MOST_SHARED, PLAIN, Family, Kernel
 
-LARGEST = {"weights": 160, "units": 1024, "batch": 15}
-"""Weights of a thread, units of a network, and examples of a batch that neither tensor cores nor whole threads take."""
+LARGEST = {"weights": 160, "units": 1024, "batch": 15, "terms": 16}
+"""Weights of a thread, units of a network, examples of a batch that neither tensor cores nor whole threads take, and
+terms of a polynomial, which is computed for every example."""
 
 
 class NotCovered(Exception):
@@ -39,8 +41,10 @@ def kernel_for(rule: Any, problem: Problem) -> Kernel:
         raise NotCovered("it has a criterion of its own for what was learned")
     distribution = problem.distribution
     inputs = inputs_of(distribution)
-    if inputs is None or type(inputs.target) not in (Parity, Symmetric):
-        raise NotCovered("its examples are not independent signs with the label of a parity or a symmetric function")
+    if inputs is None or type(inputs.target) not in (Parity, Symmetric, PolynomialSign):
+        raise NotCovered(
+            "its examples are not independent signs labelled by a parity, a symmetric function or a polynomial's sign"
+        )
     family, units, activation = _network(network_made_by(problem.network, distribution.n))
     number, scale, of_degree = _activation(activation)
     kernel = Kernel(
@@ -53,6 +57,7 @@ def kernel_for(rule: Any, problem: Problem) -> Kernel:
         of_degree=of_degree,
         loss=_loss(problem.loss),
         parity=type(inputs.target) is Parity,
+        terms=_terms(inputs.target),
         uniform=type(inputs) is Uniform,
         noisy=inputs is not distribution,
         decay=_decays(problem.optimizer),
@@ -61,6 +66,15 @@ def kernel_for(rule: Any, problem: Problem) -> Kernel:
     )
     _check_size(kernel)
     return kernel
+
+
+def _terms(target: Any) -> int:
+    """Of the polynomial whose sign it is."""
+    if type(target) is not PolynomialSign:
+        return 0
+    if (terms := np.shape(target.polynomial.coefficients)[-1]) > LARGEST["terms"]:
+        raise NotCovered(f"its polynomial has more than {LARGEST['terms']} terms")
+    return int(terms)
 
 
 def inputs_of(distribution: AbstractDistribution) -> Uniform | Product | None:

@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, UInt32
 
 from ...distributions.inputs import Uniform
 from ...distributions.wrappers import FlippedLabels
+from ...targets.polynomials import Polynomial
 from ..rules.base import AbstractBlockRule
 from ..rules.gradient_descent import GradientDescent, TrainingState
 from ..rules.leaves import Leaves
@@ -123,7 +124,10 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
         inputs = inputs_of(distribution)
         assert inputs is not None
         target: Any = inputs.target
-        values = _words(jnp.asarray(target.mask)) if self.face.parity else jnp.asarray(target.values, jnp.float32)
+        if self.face.terms:
+            values = _words_of_terms(target.polynomial)
+        else:
+            values = _words(jnp.asarray(target.mask)) if self.face.parity else jnp.asarray(target.values, jnp.float32)
         up = jnp.zeros(0) if isinstance(inputs, Uniform) else (1 + jnp.asarray(inputs.mean, jnp.float32)) / 2
         return numbers, values, up
 
@@ -134,6 +138,13 @@ class FusedDescent(GradientDescent, AbstractBlockRule):
         clean = self.problem.fill(whole(own)).distribution.clean()
         assert isinstance(clean, Uniform)
         return packed(points_of_validation(clean.sample, self.face.points)[0][: self.face.points])
+
+
+def _words_of_terms(polynomial: Polynomial) -> UInt32[Array, " words"]:
+    """Of each term its mask, and the bits of its coefficient."""
+    masks, coefficients = jnp.asarray(polynomial.masks), jnp.asarray(polynomial.coefficients, jnp.float32)
+    bits = jax.lax.bitcast_convert_type(coefficients, jnp.uint32)
+    return jnp.concatenate([_words(masks), bits[:, None]], axis=1).reshape(-1)
 
 
 def packed(x: Float[Array, "*points n"]) -> UInt32[Array, "*points words"]:

@@ -74,6 +74,7 @@ class Face(NamedTuple):
     family: Family
     n: int
     parity: bool
+    terms: int
     uniform: bool
     points: int
     """Validation points that are tried after the witnesses."""
@@ -103,7 +104,10 @@ class Kernel:
     """Whether the activation has a degree, an array of the network."""
     loss: int
     parity: bool
-    """Whether the target is a parity, given by its mask; else symmetric, by its values."""
+    """Whether the target is a parity, given by its mask."""
+    terms: int
+    """Of the polynomial whose sign the target is, each given by a mask and a coefficient; with none, and no parity, the
+    target is symmetric, given by its values."""
     uniform: bool
     """Whether inputs are fair signs; else product with a mean for each coordinate."""
     noisy: bool
@@ -125,7 +129,7 @@ class Kernel:
 
     @property
     def face(self) -> Face:
-        return Face(self.family, self.n, self.parity, self.uniform, self.points)
+        return Face(self.family, self.n, self.parity, self.terms, self.uniform, self.points)
 
     @property
     def arrays(self) -> tuple[str, ...]:
@@ -221,7 +225,7 @@ class Kernel:
             Parameter("const bool *", "taken"),
             Parameter("const u32 *", "key"),
             Parameter("const float *", "numbers"),
-            Parameter("const u32 *" if self.parity else "const float *", "target"),
+            Parameter(f"const {self._target_type} *", "target"),
             Parameter("const float *", "up"),
             Parameter("const u32 *", "points"),
             *((Parameter("const int *", "degree"),) if self.of_degree else ()),
@@ -249,8 +253,9 @@ class Kernel:
             "SCALE": f"{self.scale!r}f",
             "LOSS": self.loss,
             "PARITY": int(self.parity),
-            "TARGET_TYPE": "u32" if self.parity else "float",
-            "TARGET_SIZE": self.words if self.parity else self.n + 1,
+            "TERMS": self.terms,
+            "TARGET_TYPE": self._target_type,
+            "TARGET_SIZE": self.words if self.parity else self.terms * (self.words + 1) or self.n + 1,
             "UNIFORM_INPUTS": int(self.uniform),
             "UP_SIZE": 0 if self.uniform else self.n,
             "NOISY": int(self.noisy),
@@ -275,6 +280,10 @@ class Kernel:
             "TILES": self._tiles_of_a_warp,
             "PAIR": self._pair,
         }
+
+    @property
+    def _target_type(self) -> str:
+        return "u32" if self.parity or self.terms else "float"
 
     @property
     def _tiles_of_a_warp(self) -> int:

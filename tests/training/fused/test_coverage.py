@@ -59,6 +59,14 @@ NOT_COVERED = {
     "a finite sample": (made(sample=64, batch=8), "it trains on a finite sample"),
     "float64": (made(float64=True), "it trains in float64"),
     "shifted inputs": (made(pl.distributions.ShiftedInputs(TASK, 0.1)), "its examples are not independent signs"),
+    "a real-valued target": (
+        made(pl.Uniform(pl.targets.staircase(12, 3)), loss="square", learned=pl.training.LossBelow(0.1)),
+        "it has a criterion of its own",
+    ),
+    "many terms": (
+        made(pl.Uniform(pl.targets.PolynomialSign(pl.targets.Polynomial(17, [(i,) for i in range(17)], [1.0] * 17)))),
+        "its polynomial has more than 16 terms",
+    ),
     "an encoding": (made(pl.distributions.Encoded(TASK, "unit")), "its examples are not independent signs"),
     "few validation points": (made(validation=32), "it has no more than 32 validation points"),
     "a large batch": (made(network=pl.MLP(20), batch=2**16), "a step does not fit into shared memory"),

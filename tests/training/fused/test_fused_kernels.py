@@ -25,6 +25,9 @@ STEPS, TOLERANCE = 40, 2e-5
 """Rounding grows a little with each step; a step of the other sign, or an example more, would change 1e-3."""
 NOISY = pl.FlippedLabels(pl.Product(pl.Symmetric(11, (1, -1) * 6), mean=0.3), 0.2)
 BIASED = pl.FlippedLabels(pl.Product(pl.Parity(12, (0, 1, 2)), mean=0.3), 0.2)
+STAIRCASE = pl.Uniform(
+    pl.targets.PolynomialSign(pl.targets.Polynomial(37, ((), (3,), (3, 35), (3, 35, 36)), (0.2, 1.0, 1.5, -0.9)))
+)
 parity = lambda n, k: pl.Uniform(pl.Parity(n, range(k)))
 SHRINKING = Decay(0.1, "loss")
 LOSS = pl.training.ChosenLoss((pl.Hinge(), pl.training.square_loss, pl.training.logistic), 2)
@@ -45,6 +48,8 @@ RUNS = {
     "three tiles of examples": (NOISY, pl.MLP(20, gelu), {"batch": 48, "loss": "logistic", **FEWER}),
     "a loss by number": (NOISY, pl.MLP(12), {"batch": 20, "loss": LOSS, "seeds": 2, "steps": 20}),
     "many inputs": (parity(75, 3), pl.MLP(20), {"batch": 20, **FEWER}),
+    "a staircase": (STAIRCASE, pl.MLP(10), {"batch": 4, "rate": 0.1}),
+    "a staircase in tiles": (pl.FlippedLabels(STAIRCASE, 0.1), pl.MLP(12, gelu), {"batch": 20, **FEWER}),
     "chunks": (NOISY, pl.MLP(40), {"batch": 150, "decay": 0.05, **FEWER}),
     "chunks of a warp": (parity(35, 3), pl.MLP(9), {"batch": 192, "loss": "square", "rate": 0.01, **FEWER}),
 }  # fmt: skip

@@ -72,8 +72,20 @@ __device__ __forceinline__ float coordinate(const Point &x, int j) {
   return __uint_as_float(0x3f800000u | (x.word[j / 32] << (31 - j % 32) & 0x80000000u));
 }
 
-// The target of a run: the mask of a parity, or the values of a symmetric function.
+// The target of a run: the mask of a parity, the values of a symmetric function, or the terms of a polynomial whose sign
+// is the label, the words of each term's mask followed by the bits of its coefficient.
 __device__ __forceinline__ float label(const Point &x, const TARGET_TYPE *target) {
+#if TERMS
+  float value = 0;
+  for (int t = 0; t < TERMS; ++t, target += WORDS + 1) {
+    int odd = 0;
+#pragma unroll
+    for (int q = 0; q < WORDS; ++q) odd ^= __popc(x.word[q] & target[q]);
+    const float coefficient = __uint_as_float(target[WORDS]);
+    value += odd & 1 ? -coefficient : coefficient;
+  }
+  return value >= 0 ? 1.0f : -1.0f;
+#else
   int count = 0;
 #pragma unroll
   for (int q = 0; q < WORDS; ++q) {
@@ -87,6 +99,7 @@ __device__ __forceinline__ float label(const Point &x, const TARGET_TYPE *target
   return count & 1 ? -1.0f : 1.0f;
 #else
   return target[count];
+#endif
 #endif
 }
 
