@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from judging import values
+from slow import SLOW_EXHIBITS, SLOW_EXPERIMENTS
 
 from paritylab.experiments.base import load
 from paritylab.experiments.followups.chain_of_thought import MODELS, Sizes
@@ -138,9 +139,6 @@ MEASURED_IN = {
 }
 """Experiments that a test of their own measures and draws, and where."""
 
-SLOW_EXHIBITS = ("hidden-progress/fig2-left", "hidden-progress/fig10", "depth-separation/samples")
-"""Measured from their exhibits in `make acceptance` alone."""
-
 
 def test_every_experiment_is_measured_and_drawn():
     shown = {about["experiment"] for about in exhibits(GALLERY) if about["curves_kept"]} - {*SLOW_EXHIBITS}
@@ -152,9 +150,7 @@ def test_every_experiment_is_measured_and_drawn():
         assert (module in text or f'"{name}"' in text) and ("values(" in text or "verdicts(" in text), (name, file)
 
 
-SLOW = ("followups/chain-of-thought", "followups/sign-descent", "followups/leap", "followups/quantization")
-"""Compiled for longer than the rest: made tiny in `make acceptance` alone."""
-MADE = [pytest.param(name, marks=[pytest.mark.acceptance] if name in SLOW else []) for name in TINY]
+MADE = [pytest.param(name, marks=[pytest.mark.acceptance] if name in SLOW_EXPERIMENTS else []) for name in TINY]
 
 
 @pytest.mark.parametrize("name", MADE)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pages import anchors_of
 from PIL import Image
+from slow import SLOW_EXHIBITS
 
 from paritylab.documents import DocumentCannotBeWritten, plain
 from paritylab.experiments.base import judge, load, measured, read, value_without
@@ -20,8 +21,7 @@ GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 
 def exhibit(name):
     """Those whose intervals take seconds are for `make acceptance`."""
-    slow = ("hidden-progress/fig2-left", "hidden-progress/fig10")
-    return pytest.param(name, marks=pytest.mark.acceptance if name in (*slow, "depth-separation/samples") else ())
+    return pytest.param(name, marks=pytest.mark.acceptance if name in SLOW_EXHIBITS else ())
 
 
 @pytest.mark.parametrize("name", [exhibit(about["experiment"]) for about in exhibits(GALLERY)])
