@@ -12,11 +12,12 @@ sizes and rates are ours: a ReLU network, square loss, batch 1 in the unit of st
 A run has learned once its mean square loss on validation points is below a tenth of the target's. Exponents are slopes
 of the logarithm of the median time, with an interval from the bootstrap over seeds.
 
-*What comes out.* The exponents are lower than conjectured, and those of gradient flow: a relevant weight's gradient is
-of size d^(-(leap - 1) / 2) while it lies at its saddle, so that the time is rate^-1 d^((leap - 1) / 2), and d^(1 +
-(leap - 1) / 2) at rate c / d. (Read off the first run.) The conjecture is about rates so small that the noise of single
-examples averages out at every d; at these d it does so at rate c / d. The control: at half of the rate the same takes
-twice as many steps, so that noise is not what sets the time.
+*What comes out.* The exponents lie between those of gradient flow and the conjecture. A relevant weight's gradient is
+of size d^(-(leap - 1) / 2) while it lies at its saddle, so that flow takes rate^-1 d^((leap - 1) / 2), and
+d^(1 + (leap - 1) / 2) at rate c / d. (Read off the first run, at quick scale; at paper scale the intervals exclude the
+flow's own 1, 1.5 and 2.) The conjecture is about rates so small that the noise of single examples averages out at every
+d. The control: at half of the rate the same takes twice as many steps if noise is not what sets the time. It does for
+leap 3 and nearly for leap 2; for leap 1 the factor is 1.5.
 """
 
 import itertools
@@ -45,6 +46,11 @@ TARGETS: dict[int, tuple[tuple[int, ...], ...]] = {
 }
 """Supports by leap; all coefficients are 1."""
 CONJECTURED = {1: 2, 2: 2, 3: 3}
+BETWEEN = (
+    "Unexplained: between d = 16 and 91 the exponents are 1.23, 1.68 and 2.32 for leap 1, 2 and 3, a quarter above "
+    "those of gradient flow (1, 1.5, 2) and below the conjecture, which is about small rates and large d. For leap 1 "
+    "half of the rate takes 1.5 times as long, not twice: there the noise of single examples has a part in it."
+)
 
 
 @dataclass(frozen=True)
@@ -89,20 +95,18 @@ def claims(settings: Settings) -> Iterator[Claim]:
         yield Claim(
             f"leap{number}/exponent", f"leap {number}: the time grows like d^{conjectured}; exponent of the median",
             conjectured, Region(conjectured - 0.5, conjectured + 0.5), partial(exponent, settings, number),
-            explanation="At these d the noise of single examples does not set the time, the flow does.",
-            null=Null("another leap's", CONJECTURED[3] if number < 3 else 2.0),
-            tested_by=(f"leap{number}/flow", f"leap{number}/half"),
+            explanation=BETWEEN, null=Null("another leap's", CONJECTURED[3] if number < 3 else 2.0),
         )  # fmt: skip
         flow = 1 + (number - 1) / 2
         yield Claim(
             f"leap{number}/flow", f"leap {number} at rate c / d: the time is that of gradient flow, d^{flow:g}; "
             "exponent of the median", None, Region(flow - 0.25, flow + 0.25), partial(exponent, settings, number), flow,
-            null=Null("the conjecture", float(conjectured)),
+            explanation=BETWEEN, null=Null("the conjecture", float(conjectured)),
         )  # fmt: skip
         yield Claim(
             f"leap{number}/half", f"leap {number}, control, d = {settings.sizes[1]}: at half of the rate the median "
             "time is twice as long; ratio", None, Region(1.6, 2.4), partial(slowing, settings, number), 2.0,
-            null=Null("steps that the noise sets", 1.0),
+            explanation=BETWEEN, null=Null("steps that the noise sets", 1.0),
         )  # fmt: skip
     yield Claim(
         "order", "leap 3 grows faster than leap 1; difference of their exponents", 1.0, Region(low=0.3),
