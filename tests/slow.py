@@ -2,7 +2,7 @@
 
 SLOW_EXHIBITS = (
     *("hidden-progress/fig2-left", "hidden-progress/fig10", "hidden-progress/robust-space", "depth-separation/samples"),
-    "depth-separation/certified-error",
+    *("depth-separation/certified-error", "laws/sgd-time", "hidden-progress/fig1-right"),
 )
 """Of the gallery: judged again from millions of runs, or with intervals that take seconds each."""
 

@@ -174,7 +174,7 @@ def test_counterexample_from_made_up_runs():
         for k, (outcome, time) in ((4, learned), (5, stuck))
         for _ in range(40)
     ]
-    others = {"zero-bias": learned} | dict.fromkeys(("first", "rest", "glorot", "larger"), stuck)
+    others = {"zero-bias": learned} | dict.fromkeys(("first", "rest", "glorot", "larger", "128-points"), stuck)
     trained += [
         {"case": f"{name}/n10/k4", "outcome": outcome, "converged_at": time}
         for name, (outcome, time) in others.items()
