@@ -32,7 +32,7 @@ from ...figures import INKS, Axes, Figures, panels
 from ...statistics import quantile
 from ...sweep import Results
 from ..base import Claim, Measured, Null, Region
-from ..measures import bootstrap_of_several, fraction
+from ..measures import UNKNOWN, bootstrap_of_several, fraction
 from .shared.claims import about
 from .shared.measures import slope_of_medians
 
@@ -166,8 +166,11 @@ def times_at(widths: Sequence[int], times: pd.DataFrame) -> list[Float[np.ndarra
 
 
 def slope(widths: Sequence[int], times: pd.DataFrame) -> Measured:
-    """Of the logarithm of the median against the logarithm of the width."""
-    return slope_of_medians(np.log(widths), [np.log(each) for each in times_at(widths, times)])
+    """Of the logarithm of the median against the logarithm of the width; not known if some median is not."""
+    samples = times_at(widths, times)
+    if any(quantile(each, 0.5) == math.inf for each in samples):
+        return UNKNOWN
+    return slope_of_medians(np.log(widths), [np.log(each) for each in samples])
 
 
 def compared(widths: Sequence[int], how: Callable[[Sequence[np.ndarray]], float], times: pd.DataFrame) -> Measured:
