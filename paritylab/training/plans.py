@@ -291,7 +291,7 @@ class Plan:
         program = Program(rule, lanes, cell.every, cell.shared, records, cell.keep, block, unrolled)
         if records and platform != "cpu":
             with precision(cell.float64):
-                recorded = choose_recorded(bytes_of_a_record(program, own, common), lanes, platform)
+                recorded = choose_recorded(bytes_of_a_record(program, own, common), lanes)
             program = dataclasses.replace(program, recorded=recorded)
         return Size(lanes, step_bytes, program, own, common)
 

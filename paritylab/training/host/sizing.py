@@ -48,14 +48,14 @@ def lanes_of_job(most: int, runs: int, platform: str) -> int:
     return most if platform == "cpu" else min(most, 2 ** (runs - 1).bit_length())
 
 
-def choose_recorded(one: int, lanes: int, platform: str) -> int | None:
-    """How many lanes are recorded at a time, where the records of one take so many bytes; None for all.
+def choose_recorded(one: int, lanes: int) -> int | None:
+    """How many lanes of a GPU are recorded at a time, where the records of one take so many bytes; None for all.
 
-    >>> choose_recorded(2**29, 64, "gpu"), choose_recorded(2**20, 64, "gpu")
+    >>> choose_recorded(2**29, 64), choose_recorded(2**20, 64)
     (8, None)
     """
     few = 2 ** int(math.log2(max(1, RECORD_BYTES / max(one, 1))))
-    return None if platform == "cpu" or few >= lanes else few
+    return None if few >= lanes else few
 
 
 def choose_block(rule: AbstractRule, one: Leaves, lanes: int, every: int, platform: str) -> int:

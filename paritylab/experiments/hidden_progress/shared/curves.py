@@ -106,7 +106,7 @@ def of_learning(panel: str, words: str, text: str = "learns; the fraction of see
     return Claim(f"{panel}/learns", f"{words}: {text}", None, Region(low=least), learned(panel), null=NEVER)
 
 
-SHORT = "Unexplained: the plateau takes about half of the time, and so many seeds do not tell whether more or less."
+SHORT = "Unexplained: so many seeds do not tell whether the plateau takes more than half of the time, or it does not."
 
 
 def of_plateau(panel: str, words: str, flat: bool = True) -> Claim:
